@@ -33,6 +33,7 @@ from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder, save_csv, save_json, save_text, strict
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.data import StudyData, this_software
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export import tables as tables_of
@@ -232,7 +233,7 @@ class Analysis:
         return f"<Analysis of {self.design.name}: {len(self.measures)} {self.kind}, {len(self.results)} results>"
 
 
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
+def _flat(row: JsonObject) -> JsonObject:
     finding = row["finding"]
     flat: dict[str, Any] = dict.fromkeys(COLUMNS) | {key: row.get(key) for key in COLUMNS if key in row}
     flat["compares"] = " - ".join(row["compares"])

@@ -10,6 +10,7 @@ from cobandit.analysis.findings import UNTESTABLE, StudyResult
 from cobandit.analysis.measures import Measures
 from cobandit.analysis.plan import AnalysisPlan, Exclusions, Hypothesis
 from cobandit.analysis.plan_state import CHANGED, LATE, UNPLANNED, PlanState
+from cobandit.base.json_types import JsonObject
 
 
 def joined_plan(stored: AnalysisPlan, given: AnalysisPlan) -> AnalysisPlan:
@@ -31,7 +32,7 @@ def free_id(id: str, taken: set[str]) -> str:
     return name
 
 
-def test_of(hypothesis: Hypothesis) -> dict[str, Any]:
+def test_of(hypothesis: Hypothesis) -> JsonObject:
     """Return the parts of a hypothesis that a plan fixes: everything except name and wording."""
     return {key: value for key, value in hypothesis.to_dict().items() if key not in ("id", "text")}
 

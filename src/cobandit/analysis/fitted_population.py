@@ -28,6 +28,7 @@ from cobandit.analysis.population import Population, population
 from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import save_json
+from cobandit.base.json_types import JsonObject
 from cobandit.base.streams import CrowdStream, checked_seed, generator
 from cobandit.stats.optimum import covariance_of, curvature, minimise, one_blas_thread
 from cobandit.studies.behaviours import make_behaviour
@@ -219,7 +220,7 @@ def read_fitted_population(path: str | os.PathLike[str]) -> Population:
     return population([(agent, 1.0) for agent in agents], label if isinstance(label, str) and label else usual)
 
 
-def _member(file: Path, entry: dict[str, Any]) -> Agent:
+def _member(file: Path, entry: JsonObject) -> Agent:
     name, options = entry.get("agent"), entry.get("options", {})
     if not isinstance(name, str) or not isinstance(options, dict):
         raise InvalidInput(f"A member of {str(file)!r} must have an agent and options, got {short_repr(entry)}.")

@@ -21,6 +21,7 @@ from cobandit.analysis.fitting import Fit, fit_model
 from cobandit.base.checks import one_of, whole
 from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder, save_csv, save_json
+from cobandit.base.json_types import JsonObject
 from cobandit.stats.optimum import one_blas_thread
 from cobandit.studies.data import StudyData, this_software
 from cobandit.studies.design import StudyDesign
@@ -238,7 +239,7 @@ def fit_models(
     return ModelFits(study, ordered, tuple(rows), pooled, count, time.perf_counter() - begun)
 
 
-def fit_dict(fit: Fit) -> dict[str, Any]:
+def fit_dict(fit: Fit) -> JsonObject:
     """Return a fit as plain data."""
     return {
         "participant": fit.participant,
@@ -270,7 +271,7 @@ def _negative(value: float | None) -> float | None:
     return None if value is None else -value
 
 
-def _fit_row(fit: Fit, best_bic: bool, best_held_out: bool | None) -> list[Any]:
+def _fit_row(fit: Fit, best_bic: bool, best_held_out: bool | None) -> list[object]:
     values = {**vars(fit), "model": fit.model.name, "parameters": len(fit.estimates), "aic": fit.aic, "bic": fit.bic}
     values |= {"best_bic": best_bic, "best_cross_validated": best_held_out}
     return [values[name] for name in FIT_COLUMNS]

@@ -12,6 +12,7 @@ from cobandit.analysis.plan import AnalysisPlan, Hypothesis
 from cobandit.analysis.population import Population
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import make_folder, save_csv, save_json
+from cobandit.base.json_types import JsonObject
 from cobandit.base.numbers import count, percent
 from cobandit.stats import Interval
 from cobandit.studies.design import StudyDesign
@@ -68,7 +69,7 @@ class PowerPoint:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values by name, ready for JSON."""
-        row: dict[str, Any] = {"n": self.n, "simulations": self.simulations}
+        row: JsonObject = {"n": self.n, "simulations": self.simulations}
         for key, interval in (("power", self.power), ("holm", self.corrected)):
             row |= {
                 key: None if interval is None else interval.value,
@@ -260,9 +261,9 @@ class PowerAnalysis:
             "notes": list(self.notes),
         } | self._about_teams()
 
-    def _about_teams(self) -> dict[str, Any]:
+    def _about_teams(self) -> dict[str, object]:
         """Return the facts about teams and people who leave; nothing for a design that has neither."""
-        leaving: dict[str, Any] = {"dropout": self.population.dropout} if self.population.dropout else {}
+        leaving: dict[str, object] = {"dropout": self.population.dropout} if self.population.dropout else {}
         if self.team_size == 1:
             return leaving
         return leaving | {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cobandit.base.errors import PluginError
+from cobandit.base.json_types import JsonObject
 from cobandit.cli import completion
 from cobandit.cli import options as shared
 from cobandit.cli.door import say
@@ -72,7 +73,7 @@ def _brought() -> list[tuple[type[Agent] | type[Controller], str]]:
     return usable
 
 
-def _row(kind: type[Agent] | type[Controller], package: str) -> dict[str, Any]:
+def _row(kind: type[Agent] | type[Controller], package: str) -> JsonObject:
     """Return the description of an agent; ``package`` is the package that provides it, if it is not cobandit."""
     from cobandit.agents import Controller
 
@@ -91,7 +92,7 @@ def _doc(kind: type[Agent] | type[Controller]) -> str:
     return (inspect.getdoc(kind) or "").replace("``", "")
 
 
-def _print(screen: Console, said: dict[str, Any], *, whole: bool) -> None:
+def _print(screen: Console, said: JsonObject, *, whole: bool) -> None:
     from rich import box
     from rich.padding import Padding
     from rich.table import Table

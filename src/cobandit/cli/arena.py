@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cobandit.base.extras import require_extras
+from cobandit.base.json_types import JsonObject
 from cobandit.cli import completion
 from cobandit.cli.door import say
 from cobandit.cli.experiments import (
@@ -88,7 +89,7 @@ def arena(
     finish_arena(result, out, form.as_json, {"executor": executor.name, "command": f"cobandit {shlex.join(again)}"})
 
 
-def finish_arena(result: ArenaResult, out: Path, as_json: bool, about: dict[str, Any]) -> None:
+def finish_arena(result: ArenaResult, out: Path, as_json: bool, about: JsonObject) -> None:
     """Write the report and the result files, and print the rankings and verdicts as text or JSON."""
     from cobandit.cli import output
     from cobandit.cli.progress import working

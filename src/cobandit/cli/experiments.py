@@ -14,6 +14,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import installed, require_extras
+from cobandit.base.json_types import JsonObject
 from cobandit.cli import completion, parsing
 from cobandit.cli.door import INTERRUPTED, say
 from cobandit.cli.formats import THE_OUTPUT, TextOrJson
@@ -317,7 +318,7 @@ def _bars() -> Iterator[Callable[[ChunkEvent], None]]:
         yield show
 
 
-def _finish(results: list[PanelResult], out: Path, as_json: bool, about: dict[str, Any], diagnose: bool) -> None:
+def _finish(results: list[PanelResult], out: Path, as_json: bool, about: JsonObject, diagnose: bool) -> None:
     """Write the figures and the report, and print the verdicts as text or JSON."""
     from cobandit.cli import output
     from cobandit.cli.progress import working

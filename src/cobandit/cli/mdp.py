@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobandit.base.extras import require_extras
+from cobandit.base.json_types import JsonObject
 from cobandit.cli import completion, parsing
 from cobandit.cli import options as shared
 from cobandit.cli.formats import CSV, TextJsonOrCsv, TextOrJson
@@ -282,7 +283,7 @@ def problems(
         say(f"The pictures are in {folder}.")
 
 
-def _problem_row(name: str, kind: type[Any]) -> dict[str, Any]:
+def _problem_row(name: str, kind: type[Any]) -> JsonObject:
     """Return the description of a problem of the library."""
     from dataclasses import fields
 

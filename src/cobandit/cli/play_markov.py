@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cobandit.base.errors import InvalidInput, short_repr
+from cobandit.base.json_types import JsonObject
 from cobandit.mdp import MarkovAgent, MarkovProblem, Team, agent_class, make_agent
 from cobandit.mdp.match import MarkovMatch
 
@@ -76,7 +77,7 @@ def checked_partner(name: str, options: dict[str, Any], agents: int) -> list[Any
 
 def play_markov(
     screen: Console, problem: MarkovProblem, partners: list[Any], episodes: int, seed: int
-) -> tuple[list[dict[str, Any]], bool]:
+) -> tuple[list[JsonObject], bool]:
     """Play to the last episode or until the person leaves; return the steps, and whether Ctrl-C was pressed."""
     person = Person(screen=screen, problem=problem)
     match = MarkovMatch(problem, Team([person, *partners]), episodes * problem.steps, seed, RUN)
@@ -98,7 +99,7 @@ def play_markov(
     return rows, interrupted
 
 
-def _tell_truth(screen: Console, match: MarkovMatch, rows: list[dict[str, Any]]) -> None:
+def _tell_truth(screen: Console, match: MarkovMatch, rows: list[JsonObject]) -> None:
     """Print the best policy after the last episode."""
     from cobandit.cli.output import paragraph
 

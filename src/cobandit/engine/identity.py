@@ -86,5 +86,5 @@ def _difference(result: Result) -> str | None:
     return f"the task regret of {when} is {stored[at]} in the file and {regret[at]:g} in the replay"
 
 
-def _path(identity: Mapping[str, Any]) -> str:
+def _path(identity: Mapping[str, object]) -> str:
     return f"{identity['module']}.{identity['class']}"

@@ -20,6 +20,7 @@ from cobandit.base.checks import is_list, one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput, RunsNotKept
 from cobandit.base.extras import installed, require_extras
 from cobandit.base.html import html_table
+from cobandit.base.json_types import JsonObject
 from cobandit.base.lazy import provided
 from cobandit.base.parquet import checked_output, pyarrow_modules
 from cobandit.engine import reference
@@ -296,7 +297,7 @@ class Result:
         if isinstance(self.kept, StreamedSummary):
             numbers: dict[str, Any] = {name: array.tolist() for name, array in self.kept.to_arrays().items()}
             return {**known, "summary": numbers}
-        regrets: dict[str, Any] = {"task_regret": self.kept.tolist()}
+        regrets: JsonObject = {"task_regret": self.kept.tolist()}
         if self.summed_team_regret is not None:
             regrets["team_regret"] = self.summed_team_regret.tolist()
         return {**known, **regrets}

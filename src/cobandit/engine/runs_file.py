@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.base.files import whole_file
+from cobandit.base.json_types import JsonObject
 from cobandit.base.parquet import pyarrow_modules
 from cobandit.stats import StreamedSummary
 from cobandit.stats.streaming import batches
@@ -36,7 +37,7 @@ def runs_file(
     checkpoints: NDArray[np.int64],
     team_factor: float,
     provenance: dict[str, Any],
-    diagnostics: dict[str, Any] | None = None,
+    diagnostics: JsonObject | None = None,
 ) -> Iterator[WriteRuns]:
     """Open a file for runs and yield a function that writes some runs: the number of the first, and the regrets.
 
@@ -57,7 +58,7 @@ def runs_writer(
     team_factor: float,
     provenance: dict[str, Any],
     compression: str = "snappy",
-    diagnostics: dict[str, Any] | None = None,
+    diagnostics: JsonObject | None = None,
 ) -> Iterator[WriteRuns]:
     """Write runs to an open file, in row groups of a fixed size, so that memory does not grow with the runs."""
     arrow, parquet = pyarrow_modules()
@@ -86,7 +87,7 @@ def runs_writer(
         yield write
 
 
-def _metadata(provenance: dict[str, Any], diagnostics: dict[str, Any] | None) -> dict[str, str]:
+def _metadata(provenance: JsonObject, diagnostics: JsonObject | None) -> dict[str, str]:
     known = {"cobandit": json.dumps(provenance, default=str)}
     return known if diagnostics is None else known | {DIAGNOSTICS: json.dumps(diagnostics)}
 
@@ -109,7 +110,7 @@ def write_summary(
     team_factor: float,
     summary: StreamedSummary,
     provenance: dict[str, Any],
-    diagnostics: dict[str, Any] | None = None,
+    diagnostics: JsonObject | None = None,
 ) -> None:
     """Write the summary of runs that were not stored: one row per checkpoint, with the histogram of task regret as
     lists.

@@ -17,13 +17,14 @@ from cobandit.agents.lookup import agent_class, plugin_agents
 from cobandit.agents.registry import AGENTS
 from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import AgentError, CobanditError, InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.engine.encoding import Json, Reader, Unwritable, Writer
 
 FORMAT = 1
 """The format of `Partner.state`. It rises when an agent of the library comes to remember something else."""
 
 
-def write_state(agent: Agent, pending: int | None) -> dict[str, Any]:
+def write_state(agent: Agent, pending: int | None) -> JsonObject:
     """Return the state of an agent in mid-run; ``pending`` is its choice of the current round, if it has made one."""
     from cobandit import __version__
 
@@ -76,7 +77,7 @@ def read_state(state: object, agent: object = None) -> tuple[Agent, int | None]:
         ) from error
 
 
-def _restored(state: dict[str, Any], agent: object) -> Agent:
+def _restored(state: JsonObject, agent: object) -> Agent:
     reader = Reader()
     options = reader.attributes(state["options"])
     briefing, rng = reader.read(state["briefing"]), reader.read(state["random"])
@@ -100,7 +101,7 @@ def _path(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _checked_state(state: object) -> dict[str, Any]:
+def _checked_state(state: object) -> JsonObject:
     """Return a state that is of a known format and unchanged since it was written."""
     if not isinstance(state, Mapping) or "format" not in state:
         hint = " json.loads makes one of the text." if isinstance(state, (str, bytes)) else ""

@@ -15,6 +15,7 @@ from cobandit.base.checks import numeric, short_repr, whole
 from cobandit.base.errors import CobanditError, InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import checked_path
+from cobandit.base.json_types import JsonObject
 from cobandit.base.lazy import provided
 from cobandit.base.parquet import pyarrow_modules
 from cobandit.engine.diagnostics import Diagnostics
@@ -67,7 +68,7 @@ def stored_fields(path: str | os.PathLike[str], own: Iterable[type], keep: str) 
         raise InvalidInput(f"{str(source)!r} cannot be read as the Parquet file of a simulation: {reason}") from error
 
 
-def described_facts(description: Mapping[str, Any], own: Iterable[type]) -> dict[str, Any]:
+def described_facts(description: Mapping[str, Any], own: Iterable[type]) -> JsonObject:
     """Return the facts of a result's provenance, without the numbers themselves."""
     if not isinstance(description, Mapping):
         raise InvalidInput(f"The description of a result must be a dict, got {short_repr(description)}.")

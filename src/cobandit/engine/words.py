@@ -81,7 +81,7 @@ def problem_lines(problem: Any) -> list[str]:
     ]
 
 
-def _players(team: Team) -> list[tuple[str, dict[str, Any]]]:
+def _players(team: Team) -> list[tuple[str, dict[str, object]]]:
     """Name and options of the one kind, or of every member."""
     description = team.describe()
     members = description.get("members", [description])

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import PARTIAL, whole_file
+from cobandit.base.json_types import JsonObject
 from cobandit.base.parquet import pyarrow_modules
 from cobandit.engine.runs_file import runs_writer
 from cobandit.experiments.spec import Chunk
@@ -170,7 +171,7 @@ _PROVENANCE: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def _provenance(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
+def _provenance(metadata: Mapping[bytes, bytes] | None) -> JsonObject:
     """Return the provenance in the metadata of a chunk's file, with every entry that reading needs."""
     about = json.loads((metadata or {}).get(b"cobandit", b"{}"))
     wrong = [name for name, kind in _PROVENANCE.items() if not isinstance(dict(about).get(name), kind)]

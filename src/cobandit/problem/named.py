@@ -17,28 +17,28 @@ FIXED = [[0.8, 0.4], [0.2, 0.6]]
 """The matrix of the paper's simulations, with two local optima."""
 
 
-def _fixed(arms: Arms | None) -> Any:
+def _fixed(arms: Arms | None) -> object:
     return FIXED
 
 
-def _random(arms: Arms | None) -> Any:
+def _random(arms: Arms | None) -> object:
     return RandomMeans((2, 2) if arms is None else arms)
 
 
-def _local_optima(arms: Arms | None) -> Any:
+def _local_optima(arms: Arms | None) -> object:
     sizes = arms or (2, 2)
     if len(set(sizes)) != 1 or len(sizes) != 2:
         raise InvalidInput(f"arms is {short_repr(arms)}; the means 'local-optima' need (K, K), such as (3, 3).")
     return local_optima(sizes[0])
 
 
-def _corners(arms: Arms | None) -> Any:
+def _corners(arms: Arms | None) -> object:
     if arms is not None and set(arms) != {2}:
         raise InvalidInput(f"arms is {short_repr(arms)}; the means 'corners' need 2 for each agent, such as (2, 2, 2).")
     return two_corners(2 if arms is None else len(arms))
 
 
-def _random_walk(arms: Arms | None) -> Any:
+def _random_walk(arms: Arms | None) -> object:
     return RandomWalkMeans((2, 2) if arms is None else arms)
 
 

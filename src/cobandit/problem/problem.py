@@ -333,7 +333,7 @@ class Problem:
             **({"actions": self.actions} if self.hides_actions else {}),
         }
 
-    def _described_means(self) -> Any:
+    def _described_means(self) -> object:
         """Return the values of given means; the fields of all others, with a name where they drift."""
         if type(self.means) is FixedMeans:
             return list(self.means.values)

@@ -12,6 +12,7 @@ from typing import Any
 
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.base.records import fingerprint
 from cobandit.remote import prompt
 from cobandit.remote.answers import Unusable, read_arm, reply_text
@@ -36,7 +37,7 @@ class Attempt:
     kind: str
     status: int | None
     milliseconds: int
-    request: dict[str, Any]
+    request: JsonObject
     reply: str
     input_tokens: int = 0
     output_tokens: int = 0
@@ -85,7 +86,7 @@ class ChatAnswer:
         }
 
     @classmethod
-    def from_dict(cls, digest: str, stored: dict[str, Any]) -> ChatAnswer:
+    def from_dict(cls, digest: str, stored: JsonObject) -> ChatAnswer:
         """Return the answer that `to_dict` wrote."""
         attempts = tuple(Attempt(**attempt) for attempt in stored["attempts"])
         return cls(stored["arm"], stored["reason"], stored["model"], digest, attempts, replayed=True)
@@ -118,7 +119,7 @@ def checked_parameters(name: str, value: object) -> str:
 
 def request_body(model: str, view: PromptView, style: Style, seed: int | None = None) -> dict[str, Any]:
     """Return the request for a move; a parameter that is null in ``style.parameters`` is left out."""
-    body: dict[str, Any] = {
+    body: JsonObject = {
         "model": model,
         "messages": prompt.messages(view, history=style.history, template=style.template, reasoning=style.reasoning),
         "temperature": style.temperature,
@@ -219,7 +220,7 @@ class Conversation:
     def _remaining(self) -> float:
         return LONGEST_WAIT * 60 if self.end is None else self.end - time.monotonic()
 
-    def _call(self, body: dict[str, Any]) -> tuple[int | None, Attempt, float | None]:
+    def _call(self, body: JsonObject) -> tuple[int | None, Attempt, float | None]:
         """Return the arm, the attempt, and how long to wait before the next one (None: no use in another)."""
         backoff = FIRST_WAIT * 2 ** min(len(self.attempts), 10)
         pause = self.health.not_before - time.monotonic()
@@ -244,14 +245,14 @@ class Conversation:
             return None, Attempt(kind, reply.status, reply.milliseconds, body, text), backoff if again else None
         return self._read(body, reply, text)
 
-    def _post(self, body: dict[str, Any]) -> HttpReply:
+    def _post(self, body: JsonObject) -> HttpReply:
         if self.endpoint.is_demo:
             return HttpReply(200, Message(), json.dumps(demo_reply(body)), 0)
         headers = {"Authorization": f"Bearer {self.endpoint.key}"} if self.endpoint.key else {}
         data = json.dumps(body).encode("ascii")
         return post(self.endpoint.address, data, headers, min(self.limits.timeout, self._remaining()))
 
-    def _read(self, body: dict[str, Any], reply: HttpReply, text: str) -> tuple[int | None, Attempt, float | None]:
+    def _read(self, body: JsonObject, reply: HttpReply, text: str) -> tuple[int | None, Attempt, float | None]:
         try:
             data = json.loads(text)
         except (ValueError, RecursionError):
@@ -264,7 +265,7 @@ class Conversation:
             return None, Attempt(problem.kind, 200, reply.milliseconds, body, text, *tokens), 0.0
         return arm, Attempt("answer", 200, reply.milliseconds, body, text, *tokens), None
 
-    def _with_reminder(self, attempt: Attempt) -> dict[str, Any]:
+    def _with_reminder(self, attempt: Attempt) -> dict[str, object]:
         """Return the request again, extended by the unusable answer and the reason why it is unusable."""
         try:
             said = reply_text(json.loads(attempt.reply))[:2_000]

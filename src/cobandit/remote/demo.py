@@ -11,7 +11,8 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+
+from cobandit.base.json_types import JsonObject
 
 EXPLORATION = 0.025
 """c of the index, as in `cobandit.NaiveUCB`."""
@@ -23,7 +24,7 @@ _CELL = re.compile(r"^- (.+): played \d+, rewards seen (\d+)(?:, sum (\S+), mean
 _PAST = re.compile(r"^- round \d+: (.+): reward seen (\S+)$", re.MULTILINE)
 
 
-def demo_reply(request: dict[str, Any]) -> dict[str, Any]:
+def demo_reply(request: JsonObject) -> JsonObject:
     """Return the chat completion for a request that this package wrote; ValueError for any other."""
     prompt = next(
         (m["content"] for m in request.get("messages", ()) if m.get("role") == "user" and _ROUND.search(m["content"])),

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from cobandit.base.checks import one_of, whole
+from cobandit.base.json_types import JsonObject
 from cobandit.remote.demo import demo_reply
 
 FAULTS = {
@@ -47,7 +48,7 @@ class DemoServer:
         self.fault = None if fault is None else one_of(tuple(FAULTS), "fault")("fault", fault)
         self.every = whole(1)("every", every)
         self.key, self.seconds, self.retry_after = key, seconds, retry_after
-        self.requests: list[dict[str, Any]] = []
+        self.requests: list[JsonObject] = []
         self.stopping = threading.Event()
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), _Handler)
@@ -59,7 +60,7 @@ class DemoServer:
         """The value for COBANDIT_LLM_URL."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
-    def fault_of(self, body: dict[str, Any]) -> str | None:
+    def fault_of(self, body: JsonObject) -> str | None:
         """Return the fault that a request gets, and count the request."""
         with self._lock:
             self.requests.append(body)
@@ -91,7 +92,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     demo: DemoServer
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: Any, client_address: object) -> None:
         """Say nothing of callers that hang up."""
 
 
@@ -119,7 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(200, reply)
         return self._fail(fault, reply)
 
-    def _fail(self, fault: str, reply: dict[str, Any]) -> None:
+    def _fail(self, fault: str, reply: JsonObject) -> None:
         demo, choice = self.server.demo, reply["choices"][0]
         if fault == "slow":
             demo.stopping.wait(demo.seconds)

@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import CobanditError, InvalidInput
 from cobandit.base.extras import require_extras
+from cobandit.base.json_types import JsonObject
 
 require_extras("A client of the partner service", client=True)
 
@@ -124,11 +125,11 @@ class _Request:
     query: Mapping[str, Any] | None = None
 
 
-Calls = Generator[_Request, dict[str, Any], T]
+Calls = Generator[_Request, JsonObject, T]
 """Requests to send one after the other; each answer is sent back, and the last value is the result."""
 
 
-def _one(request: _Request) -> Calls[dict[str, Any]]:
+def _one(request: _Request) -> Calls[JsonObject]:
     return (yield request)
 
 
@@ -137,8 +138,8 @@ def _observe_body(
     reward: float | _Later | None,
     override: bool,
     names: Mapping[str, Any],
-) -> dict[str, Any]:
-    body: dict[str, Any] = {name: value for name, value in names.items() if value is not None}
+) -> JsonObject:
+    body: JsonObject = {name: value for name, value in names.items() if value is not None}
     if not {"round", "event"} & set(body):
         raise InvalidInput("observe needs round=... or event=..., so that a repeated report counts once.")
     if action is not None:
@@ -159,7 +160,7 @@ class _GameCalls:
         self._ended = 0
 
     def _choosing(self, t: int | None, event: str | None) -> Calls[Choice]:
-        body: dict[str, Any] = {"after": self._ended}
+        body: JsonObject = {"after": self._ended}
         if t is not None or event is not None:
             body = {name: value for name, value in (("round", t), ("event", event)) if value is not None}
         return Choice.of((yield _Request("POST", f"{self._path}/choose", body)))
@@ -174,7 +175,7 @@ class _GameCalls:
         answer = yield _Request("GET", f"{self._path}/rounds", query={"after": after, "limit": 1000})
         return [PlayedRound.of(row) for row in answer["rounds"]], bool(answer["more"])
 
-    def _request(self, method: str, end: str = "") -> Calls[dict[str, Any]]:
+    def _request(self, method: str, end: str = "") -> Calls[dict[str, object]]:
         return _one(_Request(method, self._path + end))
 
     def __repr__(self) -> str:
@@ -183,12 +184,12 @@ class _GameCalls:
 
 def _team_request(
     name: str, agent: str, arms: Sequence[int], seat: int, options: Mapping[str, Any] | None, setting: dict[str, Any]
-) -> Calls[dict[str, Any]]:
+) -> Calls[JsonObject]:
     body = {"team": name, "agent": agent, "arms": list(arms), "seat": seat, "options": dict(options or {})}
     return _one(_Request("POST", "/v1/teams", body | setting))
 
 
-def _game_request(team: str, name: str, seed: int | None, state: Mapping[str, Any] | None) -> Calls[dict[str, Any]]:
+def _game_request(team: str, name: str, seed: int | None, state: Mapping[str, Any] | None) -> Calls[dict[str, object]]:
     body = {"game": name} | ({} if seed is None else {"seed": seed}) | ({} if state is None else {"state": state})
     return _one(_Request("POST", f"/v1/teams/{quote(team, safe='')}/games", body))
 
@@ -211,7 +212,7 @@ class _Connection:
             "verify": parts.scheme == "https",  # else no certificate is checked, and reading the root ones is slow
         }
 
-    def _sent(self, request: _Request) -> dict[str, Any]:
+    def _sent(self, request: _Request) -> JsonObject:
         return {
             "method": request.method,
             "url": request.path,
@@ -219,7 +220,7 @@ class _Connection:
             "params": request.query,
         }
 
-    def _result(self, request: _Request, response: httpx.Response, attempt: int) -> dict[str, Any]:
+    def _result(self, request: _Request, response: httpx.Response, attempt: int) -> JsonObject:
         try:
             body = response.json()
         except ValueError:
@@ -269,7 +270,7 @@ class PartnerClient(_Connection):
             result: T = end.value
             return result
 
-    def _send(self, request: _Request) -> dict[str, Any]:
+    def _send(self, request: _Request) -> JsonObject:
         for attempt in range(self._retries + 1):
             response, problem = None, None
             try:
@@ -291,11 +292,11 @@ class PartnerClient(_Connection):
         *,
         options: Mapping[str, Any] | None = None,
         **setting: Any,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Create a team, or return the one that is there; ``setting`` as in the HTTP API, such as observability."""
         return self._run(_team_request(name, agent, arms, seat, options, setting))
 
-    def team(self, name: str) -> dict[str, Any]:
+    def team(self, name: str) -> JsonObject:
         """Return a team."""
         return self._run(_one(_Request("GET", f"/v1/teams/{quote(name, safe='')}")))
 
@@ -362,7 +363,7 @@ class Game(_GameCalls):
             yield from rounds
             after = rounds[-1].round if rounds else after
 
-    def view(self) -> dict[str, Any]:
+    def view(self) -> JsonObject:
         """Return where the game is: newest choice, open rounds, ranks."""
         return self._client._run(self._request("GET"))
 
@@ -391,7 +392,7 @@ class AsyncPartnerClient(_Connection):
             result: T = end.value
             return result
 
-    async def _send(self, request: _Request) -> dict[str, Any]:
+    async def _send(self, request: _Request) -> JsonObject:
         for attempt in range(self._retries + 1):
             response, problem = None, None
             try:
@@ -413,11 +414,11 @@ class AsyncPartnerClient(_Connection):
         *,
         options: Mapping[str, Any] | None = None,
         **setting: Any,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Create a team, or return the one that is there."""
         return await self._run(_team_request(name, agent, arms, seat, options, setting))
 
-    async def team(self, name: str) -> dict[str, Any]:
+    async def team(self, name: str) -> JsonObject:
         """Return a team."""
         return await self._run(_one(_Request("GET", f"/v1/teams/{quote(name, safe='')}")))
 
@@ -485,7 +486,7 @@ class AsyncGame(_GameCalls):
                 yield played
             after = rounds[-1].round if rounds else after
 
-    async def view(self) -> dict[str, Any]:
+    async def view(self) -> JsonObject:
         """Return where the game is: newest choice, open rounds, ranks."""
         return await self._client._run(self._request("GET"))
 

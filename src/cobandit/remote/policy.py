@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.base.records import fingerprint
 from cobandit.remote.chat import FIRST_WAIT, Attempt, Limits
 from cobandit.remote.transport import Failed, HttpReply, post
@@ -78,7 +79,7 @@ class PolicyClient:
         self._call({"schema": SCHEMA, "type": "observe", **request}, 0, timeout)
         return time.monotonic() - start
 
-    def _call(self, body: dict[str, Any], arms: int, timeout: float) -> tuple[Attempt, int | None]:
+    def _call(self, body: JsonObject, arms: int, timeout: float) -> tuple[Attempt, int | None]:
         data = json.dumps(body, separators=(",", ":")).encode("ascii")
         timestamp = str(int(time.time()))
         headers = {TIMESTAMP: timestamp, SIGNATURE: signature(self.secret, timestamp, data)}

@@ -9,10 +9,10 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.base.records import fingerprint
 
 HISTORIES = ("summary", "rounds")
@@ -140,9 +140,9 @@ def answer_form(view: PromptView, reasoning: bool) -> str:
     return f'{{"reasoning": "...", "arm": {example}}}' if reasoning else f'{{"arm": {example}}}'
 
 
-def answer_schema(view: PromptView, reasoning: bool) -> dict[str, Any]:
+def answer_schema(view: PromptView, reasoning: bool) -> JsonObject:
     """Return the ``response_format`` of a request: a JSON schema that allows the own arms only."""
-    properties: dict[str, Any] = {"reasoning": {"type": "string"}} if reasoning else {}
+    properties: JsonObject = {"reasoning": {"type": "string"}} if reasoning else {}
     properties["arm"] = {"type": "string", "enum": list(view.own_names)}
     schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
     return {"type": "json_schema", "json_schema": {"name": "choice", "strict": True, "schema": schema}}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.base.files import checked_path, make_folder, save_text
+from cobandit.base.json_types import JsonObject
 from cobandit.remote.settings import REPLIES
 
 LOG = "calls.jsonl"
@@ -36,7 +37,7 @@ class ReplyStore:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = replies_folder() if folder is None else folder
 
-    def load(self, digest: str) -> dict[str, Any] | None:
+    def load(self, digest: str) -> JsonObject | None:
         """Return what was stored for a request, or None; a damaged file counts as none."""
         try:
             stored = json.loads(self._file(digest).read_text("utf-8"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,7 +143,7 @@ def make_arm(
     return arm
 
 
-def _of_plugin(plugin: plugins.Plugin, url: str | None, speed: float, seed: int) -> Any:
+def _of_plugin(plugin: plugins.Plugin, url: str | None, speed: float, seed: int) -> object:
     maker = plugin.load()
     if not callable(maker):
         raise plugin.error(f"is {short_repr(maker)}; a class or a function that makes an arm is needed")

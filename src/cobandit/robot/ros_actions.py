@@ -15,6 +15,8 @@ from typing import Any
 
 import roslibpy
 
+from cobandit.base.json_types import JsonObject
+
 PREEMPTED, SUCCEEDED, ABORTED, REJECTED, RECALLED = 2, 3, 4, 5, 8
 """How goals end, in the numbers of actionlib (ROS 1)."""
 
@@ -176,12 +178,12 @@ class Ros2Action(Action):
         self._cancel_all.call(roslibpy.ServiceRequest(every), lambda _: None, lambda _: None)
 
 
-def with_times(message: Mapping[str, Any], seconds: str, nanoseconds: str) -> dict[str, Any]:
+def with_times(message: Mapping[str, Any], seconds: str, nanoseconds: str) -> JsonObject:
     """Return a message with its times as ROS writes them: ``goal_time_s: 1.5`` becomes a ``goal_time`` of two integers.
 
     ROS 1 calls them ``secs`` and ``nsecs``, ROS 2 ``sec`` and ``nanosec``.
     """
-    converted: dict[str, Any] = {}
+    converted: JsonObject = {}
     for name, value in message.items():
         if name.endswith("_s"):
             whole = round(value * 1e9)

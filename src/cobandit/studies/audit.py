@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from cobandit.base.json_types import JsonObject
+
 ACTIONS = {
     "log-begun": "the log begins",
     "login": "logged in",
@@ -69,7 +71,7 @@ class AuditEntry:
 
     @classmethod
     def after(
-        cls, number: int, previous: str, *, at: int, by: str, action: str, study: str | None, details: dict[str, Any]
+        cls, number: int, previous: str, *, at: int, by: str, action: str, study: str | None, details: JsonObject
     ) -> AuditEntry:
         """Return the entry that follows the one with the hash ``previous``."""
         text = json.dumps(details, sort_keys=True, ensure_ascii=False)

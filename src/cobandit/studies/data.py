@@ -192,7 +192,7 @@ class EpisodeData:
         """Return the rounds as they were stored, in the form that `verify_episode` takes."""
         columns = [getattr(self, name) for name in _COLUMNS]
         lists = [column if isinstance(column, tuple) else column.tolist() for column in columns]
-        nobody: tuple[tuple[Any, ...], ...] = ((),) * len(self)
+        nobody: tuple[tuple[object, ...], ...] = ((),) * len(self)
         lists += [self.by or nobody, self.evidence or nobody]
         return tuple(
             Round(

@@ -11,10 +11,10 @@ import tomllib
 from dataclasses import fields
 from functools import lru_cache
 from importlib import resources
-from typing import Any
 
 from cobandit.agents import Agent
 from cobandit.base.checks import JsonSchema
+from cobandit.base.json_types import JsonObject
 from cobandit.base.schema import Help, check_schema, json_schema
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.design_tables import AgentChoice, playable_agents
@@ -41,7 +41,7 @@ def design_schema() -> JsonSchema:
 
 def _option_rule(name: str, kind: type[Agent]) -> JsonSchema:
     """Return the rule for the options of one agent: known names only, each with its type and limits."""
-    properties: dict[str, Any] = {
+    properties: JsonObject = {
         spec.name: check_schema(spec.metadata.get("check")) | {"description": spec.metadata.get("help", "")}
         for spec in fields(kind)
         if spec.init

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.engine.partner import Partner
 from cobandit.engine.trajectory import Trajectory
 from cobandit.studies.plan import EpisodePlan
@@ -356,7 +357,7 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
             "outcome": "" if outcome is None else texts["task.good" if outcome else "task.bad"],
         }
         latest |= {"score": seen} if graded else {}
-    view: dict[str, Any] = {
+    view: JsonObject = {
         "practice": plan.practice,
         "set": plan.set + 1,
         "sets": plan.design.sets,

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.burger import burger_layers, filling, two_filling_layers
 from cobandit.studies.design import Question, StudyDesign
 from cobandit.studies.markup import markdown_tree
@@ -230,7 +231,7 @@ def survey_ids(design: StudyDesign, step: Step) -> tuple[str, ...]:
     return (*asked, *(check.id for check in design.attention if check.after_set == step.number))
 
 
-def _checked_consent(design: StudyDesign, answers: Mapping[str, Any]) -> dict[str, Any]:
+def _checked_consent(design: StudyDesign, answers: Mapping[str, Any]) -> dict[str, object]:
     for id in answers:
         if id != "version":
             raise UnknownName("part of the consent called", id, ("version",))
@@ -260,7 +261,7 @@ def _check_ids(step: Step, answers: Mapping[str, Any], known: Collection[str], o
         raise InvalidInput(f"The answers to {step.id!r} leave out {named}; each needs an answer.")
 
 
-def _checked_question(question: Question, value: object) -> Any:
+def _checked_question(question: Question, value: object) -> object:
     name = f"The answer to {question.id!r}"
     if value is None:
         return None  # only optional questions come as far as this without an answer
@@ -352,19 +353,19 @@ def page_texts_of(design: StudyDesign, step: Step | None, language: str | None =
     return {key: text for key, text in texts.items() if key.startswith(shown)}
 
 
-def consent_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:
+def consent_payload(design: StudyDesign, language: str | None = None) -> JsonObject:
     """Return the consent's version and text; ``marked`` is the syntax tree of a text in Markdown."""
     text = design.texts(language)["consent.text"]
     return {"version": design.consent.version, "text": text} | _marked(design, {"marked": text})
 
 
-def debriefing_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:
+def debriefing_payload(design: StudyDesign, language: str | None = None) -> JsonObject:
     """Return the debriefing at the end of the study, if the design has one."""
     text = design.texts(language).get("debriefing")
     return {} if text is None else {"debriefing": {"text": text} | _marked(design, {"marked": text})}
 
 
-def _marked(design: StudyDesign, texts: Mapping[str, str | list[str]]) -> dict[str, Any]:
+def _marked(design: StudyDesign, texts: Mapping[str, str | list[str]]) -> dict[str, object]:
     """Return the syntax trees of texts in Markdown; empty if the design uses plain text."""
     if design.markup == "plain":
         return {}
@@ -378,7 +379,7 @@ def _tree(design: StudyDesign, text: str) -> list[Any]:
     return markdown_tree("marked", text, design.files)
 
 
-def partner_payload(plan: ParticipantPlan | None, step: Step, language: str | None = None) -> dict[str, Any] | None:
+def partner_payload(plan: ParticipantPlan | None, step: Step, language: str | None = None) -> JsonObject | None:
     """Return the partner at a step, as the page shows it; None in practice and where partners have no names.
 
     The partner follows from the participant's seed, so a reload shows the same one, and it is independent of the
@@ -430,7 +431,7 @@ def task_payload(design: StudyDesign, language: str | None = None, seat: int | N
     from the bottom; buns have no name. ``icons`` are the icons of a grid's arms, by seat, if the design has any.
     """
     own = design.participant_seat if seat is None else seat
-    task: dict[str, Any] = {"kind": design.task.kind, "arms": list(design.arms), "seat": own}
+    task: JsonObject = {"kind": design.task.kind, "arms": list(design.arms), "seat": own}
     if any(place.icons for place in design.seating):
         files = {name: file.address for name, file in design.files.items()}
         task["icons"] = [[files.get(icon, icon) for icon in place.icons] for place in design.seating]
@@ -456,12 +457,14 @@ def task_payload(design: StudyDesign, language: str | None = None, seat: int | N
     return task
 
 
-def _survey(design: StudyDesign, plan: ParticipantPlan | None, step: Step, texts: Mapping[str, str]) -> dict[str, Any]:
+def _survey(
+    design: StudyDesign, plan: ParticipantPlan | None, step: Step, texts: Mapping[str, str]
+) -> dict[str, object]:
     if plan is None or step.number is None:
         raise InvalidInput(f"The step {step.id!r} has no plan; the participant's plan is needed to order its items.")
     checks = {check.id for check in design.attention}
     apart = {check.id for check in design.attention if check.apart}
-    items: list[dict[str, Any]] = [
+    items: list[JsonObject] = [
         {"id": id, "text": texts[f"{'attention' if id in checks else 'survey'}.{id}"]}
         for id in plan.survey_order(step.number - 1)
     ]
@@ -480,7 +483,7 @@ def _survey(design: StudyDesign, plan: ParticipantPlan | None, step: Step, texts
 
 def _questionnaire(
     design: StudyDesign, plan: ParticipantPlan | None, step: Step, texts: Mapping[str, str]
-) -> dict[str, Any]:
+) -> JsonObject:
     if plan is None:
         raise InvalidInput(f"The step {step.id!r} has no plan; the participant's plan is needed to order its items.")
     order = plan.questionnaire_order(step.questionnaire, step.number)

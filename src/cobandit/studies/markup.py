@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.media import MediaFile, is_video
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _nodes(name: str, tokens: Iterator[Token], closing: str | None, media: Media
 
 
 def _element(name: str, token: Token, tokens: Iterator[Token], media: Media) -> Node:
-    node: dict[str, Any] = {"tag": token.tag}
+    node: JsonObject = {"tag": token.tag}
     if token.type == "link_open":
         node["href"] = _checked_link(name, str(token.attrs["href"]))
     elif token.type == "ordered_list_open" and "start" in token.attrs:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from cobandit.base.checks import short_repr, with_schema
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.base.records import Record, entry
 
 TYPES = {
@@ -113,7 +114,7 @@ def sniffed_type(content: bytes) -> str | None:
     return None
 
 
-def read_media(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def read_media(data: Mapping[str, Any], folder: Path) -> JsonObject:
     """Return the data of a design with the files of its folder that its texts and icons show.
 
     A hash that the design states must be that of the file. A file that is not in the folder stays as the design states

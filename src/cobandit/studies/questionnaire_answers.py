@@ -10,6 +10,7 @@ import numpy as np
 
 from cobandit.base.checks import real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.questionnaires import Questionnaire, QuestionnaireItem
 
 
@@ -40,14 +41,14 @@ def _shuffled(values: Sequence[Any], rng: np.random.Generator) -> list[Any]:
 
 def questionnaire_payload(
     questionnaire: Questionnaire, order: Sequence[tuple[str, tuple[str, ...]]], texts: Mapping[str, str]
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the data that the page needs to draw a questionnaire, in the language of the texts."""
     start = f"questionnaires.{questionnaire.id}"
     items = {item.id: item for item in questionnaire.items}
 
-    def payload(item: QuestionnaireItem, rows: tuple[str, ...]) -> dict[str, Any]:
+    def payload(item: QuestionnaireItem, rows: tuple[str, ...]) -> JsonObject:
         key = f"{start}.items.{item.id}"
-        drawn: dict[str, Any] = {"id": item.id, "kind": item.kind, "text": texts[key], "required": item.required}
+        drawn: JsonObject = {"id": item.id, "kind": item.kind, "text": texts[key], "required": item.required}
         if item.show_if is not None:
             drawn["show_if"] = item.show_if.essence()
         if item.scale:
@@ -74,7 +75,7 @@ def questionnaire_payload(
     }
 
 
-def checked_questionnaire(questionnaire: Questionnaire, answers: Mapping[str, Any]) -> dict[str, Any]:
+def checked_questionnaire(questionnaire: Questionnaire, answers: Mapping[str, Any]) -> JsonObject:
     """Return the answers in the form in which they are stored, by id; raise if an answer is not valid.
 
     Items that are not shown are stored as None, like optional items without an answer.
@@ -83,7 +84,7 @@ def checked_questionnaire(questionnaire: Questionnaire, answers: Mapping[str, An
     for id in answers:
         if id not in known:
             raise UnknownName(f"item of {questionnaire.id!r} called", id, known)
-    checked: dict[str, Any] = dict.fromkeys(known)
+    checked: JsonObject = dict.fromkeys(known)
     for id, item in known.items():
         if answers.get(id) is not None:
             checked[id] = _checked(questionnaire, item, f"The answer to {id!r}", answers[id])
@@ -96,7 +97,7 @@ def checked_questionnaire(questionnaire: Questionnaire, answers: Mapping[str, An
     return checked
 
 
-def _checked(questionnaire: Questionnaire, item: QuestionnaireItem, name: str, value: object) -> Any:
+def _checked(questionnaire: Questionnaire, item: QuestionnaireItem, name: str, value: object) -> object:
     if item.kind == "text":
         return checked_text(name, value, required=item.required, longest=item.longest)
     low, high = questionnaire.limits(item)
@@ -141,9 +142,9 @@ def checked_text(name: str, value: object, *, required: bool, longest: int) -> s
     return text or None
 
 
-def made_up_answers(questionnaire: Questionnaire, number: Callable[[int, int], int]) -> dict[str, Any]:
+def made_up_answers(questionnaire: Questionnaire, number: Callable[[int, int], int]) -> JsonObject:
     """Return valid answers of a simulated participant; ``number`` returns an integer between two limits."""
-    answers: dict[str, Any] = {id: None for item in questionnaire.items for id in item.answer_ids}
+    answers: JsonObject = {id: None for item in questionnaire.items for id in item.answer_ids}
     for item in questionnaire.items:
         if item not in questionnaire.shown(answers):
             continue

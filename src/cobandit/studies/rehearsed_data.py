@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from cobandit.agents import Agent
 from cobandit.base.checks import one_of, whole
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.base.streams import StudyStream, generator
 from cobandit.studies.data import Answer, EpisodeData, ParticipantData, StudyData, TeamMember, this_software
 from cobandit.studies.design import Question, StudyDesign
@@ -119,7 +119,7 @@ def _made_up(plan: ParticipantPlan, source: str | Rule) -> dict[str, Answer]:
             return int(whole(1, design.survey.points)(f"The answer to {item!r}", answer))
         return number(1, design.survey.points)
 
-    answers: dict[str, dict[str, Any]] = {}
+    answers: dict[str, JsonObject] = {}
     for step in journey(design).steps:
         if step.kind == "consent":
             answers[step.id] = {"version": design.consent.version}

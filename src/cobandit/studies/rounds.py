@@ -17,6 +17,7 @@ from typing import Any
 
 from cobandit.base.checks import MOST, Check, one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.json_types import JsonObject
 from cobandit.base.records import fingerprint, optional
 
 HASH_VERSION = 2
@@ -169,7 +170,7 @@ class Round:
 
     def columns(self) -> dict[str, Any]:
         """Return every value by its column name: ``t``, ``arm_0``, ..., ``predicted_1_0``, ..."""
-        values: dict[str, Any] = {"t": self.t}
+        values: JsonObject = {"t": self.t}
         values |= {f"arm_{i}": arm for i, arm in enumerate(self.arms)}
         values["reward"] = self.reward
         values |= {f"seen_{i}": seen for i, seen in enumerate(self.seen)}

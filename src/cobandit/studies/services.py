@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.remote.chat import Attempt, ChatAnswer, Conversation, Limits, Style
 from cobandit.remote.policy import PolicyClient, unusable_secret
 from cobandit.remote.prompt import PromptView, template_digest
@@ -78,7 +79,7 @@ class LanguageModelSeat:
         if not self.endpoint.is_demo:
             METER.count_call(None if MAX_CALLS in os.environ else NO_LIMIT)
 
-    def _record(self, answer: ChatAnswer) -> dict[str, Any]:
+    def _record(self, answer: ChatAnswer) -> dict[str, object]:
         return {
             "kind": "language-model",
             "model": answer.model,
@@ -120,7 +121,7 @@ class HttpSeat:
         }
         return self.client.observe(request, seconds)
 
-    def _request(self, view: SeatView, kind: str) -> dict[str, Any]:
+    def _request(self, view: SeatView, kind: str) -> dict[str, object]:
         return {
             "id": f"{self.session}-{view.t}-{kind}",
             "session": self.session,
@@ -149,7 +150,7 @@ def prompt_view(view: SeatView, memory: int) -> PromptView:
     )
 
 
-def _asked(reason: str, attempts: tuple[Attempt, ...]) -> dict[str, Any]:
+def _asked(reason: str, attempts: tuple[Attempt, ...]) -> JsonObject:
     """Return the part that all records share: outcome, request and answer of every attempt, tokens, time."""
     return {
         "outcome": reason or "answer",

@@ -85,7 +85,7 @@ def verify_episode(
     return differences
 
 
-def _contents(played: Round) -> dict[str, Any]:
+def _contents(played: Round) -> dict[str, object]:
     """Return the values of a round by column, without the hashes."""
     return {name: value for name, value in played.columns().items() if name not in ("previous", "hash")}
 

@@ -21,6 +21,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cobandit import __version__
 from cobandit.base.errors import CobanditError, InvalidInput, MissingExtra
+from cobandit.base.json_types import JsonObject
 from cobandit.report.kit import assets
 from cobandit.studies.page_texts import PAGE_LANGUAGE, page_texts
 from cobandit.web import pages
@@ -233,7 +234,7 @@ def _routes() -> list[BaseRoute]:
     FastAPI builds the routes of an included router when one is first looked for, and changes the process's warning
     filters meanwhile: with two servers in one process, one of them could fail; and the first visitor would wait.
     """
-    responses: dict[int | str, dict[str, Any]] = {
+    responses: dict[int | str, JsonObject] = {
         status: {"model": ErrorBody} for status in (403, 404, 409, 413, 422, 429, 500, 503)
     }
     together = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, responses=responses)

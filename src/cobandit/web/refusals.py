@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cobandit.base.errors import CobanditError
+from cobandit.base.json_types import JsonObject
 
 
 class Refused(CobanditError):
@@ -15,7 +14,7 @@ class Refused(CobanditError):
         self.status = status
         self.code = code
         self.retry_after = retry_after
-        self.state: dict[str, Any] | None = None  # where the participant really is, for a page that has lost track
+        self.state: JsonObject | None = None  # where the participant really is, for a page that has lost track
 
 
 def not_found(what: str = "There is nothing here.") -> Refused:

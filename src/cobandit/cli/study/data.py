@@ -13,6 +13,7 @@ import typer
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.base.files import checked_folder, make_folder
+from cobandit.base.json_types import JsonObject
 from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
@@ -61,7 +62,7 @@ def list_studies(database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJson
     output.console().print(shown)
 
 
-def _listing(database: Database) -> list[dict[str, Any]]:
+def _listing(database: Database) -> list[JsonObject]:
     from cobandit.web.services.admission import stored_consent_elsewhere
     from cobandit.web.services.studies import availability_fields
     from cobandit.web.storage.studies import all_studies
@@ -176,7 +177,7 @@ def _export_stored(
 
     with existing_database(database) as opened:
         stored = stored_study(opened, study, version)
-        details: dict[str, Any] = {"texts": True} if texts else {}
+        details: JsonObject = {"texts": True} if texts else {}
         _record(opened, "export", study, version, format=format, kind=kind, recruiting=recruiting, **details)
         with opened.read() as connection:
             parts = study_parts(connection, stored, kind)

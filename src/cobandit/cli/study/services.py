@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cobandit.base.extras import require_extras
 from cobandit.base.files import save_text
+from cobandit.base.json_types import JsonObject
 from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
@@ -59,7 +60,7 @@ def services(
         output.paragraph(screen, _sentence(entry))
 
 
-def _sentence(entry: dict[str, Any]) -> str:
+def _sentence(entry: JsonObject) -> str:
     cost = "" if entry["cost"] is None else f", about {entry['cost']:,.4f} at the given prices"
     outcomes = ", ".join(f"{name} {count:,}" for name, count in entry["outcomes"].items())
     return (

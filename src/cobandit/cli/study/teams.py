@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
+from cobandit.base.json_types import JsonObject
 from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
@@ -102,7 +103,7 @@ def _act(opened: Database, stored: Study, end: str | None, replace: str | None, 
     say(f"An AI plays for {replace} in the team {name}.")
 
 
-def _show(view: dict[str, Any]) -> None:
+def _show(view: JsonObject) -> None:
     screen, now = output.console(), view["now"]
     if view["group"] is None:
         output.paragraph(screen, "This study has no teams of people.")
@@ -125,7 +126,7 @@ def _show(view: dict[str, Any]) -> None:
     )
 
 
-def _sentence(team: dict[str, Any], now: int) -> str:
+def _sentence(team: JsonObject, now: int) -> str:
     members = ", ".join(
         f"{member['name']}: {member['participant'] or 'an AI'}{' (left)' if member['left'] else ''}"
         for member in team["members"]

@@ -13,6 +13,7 @@ from typing import Any
 from cobandit.agents import Briefing, Steered
 from cobandit.agents.signalling import has_reports
 from cobandit.base.errors import UnknownName
+from cobandit.base.json_types import JsonObject
 from cobandit.mdp import MarkovProblem, make_problem
 from cobandit.problem import Noisy, Problem, RandomMeans
 from cobandit.problem.means import local_optima, two_corners
@@ -101,7 +102,7 @@ class Setting:
         problem = self.problem
         if self.drawn_roles or isinstance(problem, MarkovProblem):
             return False
-        seen: dict[str, Any] = {"binary": problem.binary, "observation": problem.observation.name}
+        seen: JsonObject = {"binary": problem.binary, "observation": problem.observation.name}
         briefing = Briefing(0, problem.arms, problem.known_ranks(), self.horizon, **seen)
         return has_reports(Steered(leader_sight=self.leader_sight, follower_sight=self.follower_sight), briefing)
 

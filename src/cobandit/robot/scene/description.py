@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from cobandit.base.checks import one_of
+from cobandit.base.json_types import JsonObject
 from cobandit.robot.burger import PERSON_FILLINGS
 from cobandit.robot.layout import FRAMES_PER_SECOND, HAND_REST, ITEMS, MOVING, SCENE, Layout
 from cobandit.robot.scene.food import LABELS, draw_food
@@ -76,7 +77,7 @@ def scene_description(skin: str = "own") -> dict[str, Any]:
     }
 
 
-def _bodies(layout: Layout) -> dict[str, Any]:
+def _bodies(layout: Layout) -> JsonObject:
     """Return the positions of all bodies before the first frame, including the arm's links."""
     places: dict[str, tuple[float, float, float]] = {"room": (0.0, 0.0, 0.0), "customer": CUSTOMER, "hand": HAND_REST}
     places |= fixed_bodies()

@@ -21,6 +21,7 @@ from cobandit.base.checks import one_of, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import whole_file
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.data import StudyData, StudyParts, this_software
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export.columns import CODEBOOK_COLUMNS, LAYOUT, Table, codebook, schema
@@ -68,7 +69,7 @@ def write_export(
     return [root / name for name in (*about["files"], _ABOUT)]
 
 
-def _write_tables(root: Path, study: StudyParts, about: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _write_tables(root: Path, study: StudyParts, about: JsonObject) -> dict[str, JsonObject]:
     """Write every table part by part, and the codebook; return the number of rows and the SHA-256 of each file."""
     format, recruiting = about["format"], about["recruiting"]
     columns = schema(study.about.design, recruiting=recruiting, texts=about["texts"])
@@ -131,7 +132,7 @@ def _our_folder(folder: str | os.PathLike[str], design: StudyDesign) -> Path:
     return root
 
 
-def _about(study: StudyParts, format: str, practice: bool, recruiting: bool, texts: bool) -> dict[str, Any]:
+def _about(study: StudyParts, format: str, practice: bool, recruiting: bool, texts: bool) -> JsonObject:
     data = study.about
     try:
         json.dumps(dict(data.about), allow_nan=False)
@@ -188,7 +189,7 @@ def read_export(
         design = StudyDesign.from_dict(about["design"], f"the design in {str(root / _ABOUT)!r}")
         format = one_of(FORMATS, "format of an export")("format", about["format"])
         require_extras("Reading Parquet files", parquet=format == "parquet")
-        files: dict[str, Any] = about["files"]
+        files: JsonObject = about["files"]
         recruiting, texts = bool(about["recruiting"]), bool(about.get("texts"))
         if design.digest != about["digest"]:
             raise InvalidInput(f"{str(root / _ABOUT)!r} holds a design that does not match its digest.")
@@ -238,7 +239,7 @@ def _summed_regrets(long: Table) -> Table:
     return table
 
 
-def _read_about(root: Path) -> dict[str, Any]:
+def _read_about(root: Path) -> JsonObject:
     path = root / _ABOUT
     try:
         about = json.loads(path.read_text(encoding="utf-8"))

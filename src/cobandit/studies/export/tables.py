@@ -223,7 +223,7 @@ def _partner_name(design: StudyDesign, identity: int | None) -> str | None:
     return None if identity is None else design.partners[identity].name
 
 
-def _answer_text(person: ParticipantData, question: Question, value: object) -> Any:
+def _answer_text(person: ParticipantData, question: Question, value: object) -> object:
     """Return a stored answer as the table shows it: a choice by its text."""
     if value is None or question.answer != "choice":
         return value

@@ -23,6 +23,7 @@ import numpy as np
 from cobandit.agents import Agent, Briefing
 from cobandit.agents.base import pass_over
 from cobandit.base.checks import MOST, one_of, real, whole
+from cobandit.base.json_types import JsonObject
 from cobandit.base.streams import BotStream, checked_seed, generator
 from cobandit.studies import StudyDesign
 from cobandit.studies.data import PEOPLE_KINDS
@@ -148,7 +149,7 @@ class Bot:
         if self._options.watch is not None:
             self._options.watch(self.result, acknowledged)
 
-    async def _ask(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+    async def _ask(self, method: str, path: str, body: Any = None) -> tuple[int, JsonObject]:
         """Return an answer that counts; the same question again while there is none."""
         pause, failures = _SHORTEST_PAUSE, 0
         deadline = time.monotonic() + self._options.patience
@@ -217,7 +218,7 @@ class Bot:
         self.result.seconds = time.monotonic() - start
         self._note(state)
 
-    async def _team(self) -> dict[str, Any]:
+    async def _team(self) -> JsonObject:
         """Wait in the lobby, always there when asked, until there is a team or the wait is over."""
         path = f"/api/participants/{self.result.token}/lobby"
         while True:
@@ -228,14 +229,14 @@ class Bot:
                 return dict(answer["state"])
             await asyncio.sleep(_TEAM_PAUSE)
 
-    async def _met(self, state: dict[str, Any]) -> dict[str, Any]:
+    async def _met(self, state: JsonObject) -> JsonObject:
         """Wait until the other members of the team have reached the episode."""
         while state["step"]["kind"] == "episode" and (state.get("team") or {}).get("meeting"):
             await asyncio.sleep(_TEAM_PAUSE)
             state = await self._state()
         return state
 
-    async def _sealed(self, index: int, t: int, answer: dict[str, Any]) -> dict[str, Any] | None:
+    async def _sealed(self, index: int, t: int, answer: JsonObject) -> JsonObject | None:
         """Return the answer to a move after all members of the team have moved; None if the seat was taken over."""
         path = f"/api/participants/{self.result.token}/team?episode={index}&after={t - 1}"
         status = 200
@@ -250,7 +251,7 @@ class Bot:
         self.result.progress = state["progress"]["done"], state["progress"]["total"]
         self._report()
 
-    async def _state(self) -> dict[str, Any]:
+    async def _state(self) -> JsonObject:
         status, state = await self._ask("GET", f"/api/participants/{self.result.token}")
         if status != 200:
             raise RequestFailed(f"{self.result.label} is not known to the server any more: {sentence(state, status)}")
@@ -265,7 +266,7 @@ class Bot:
 
     # Answering
 
-    async def _answer(self, state: Mapping[str, Any]) -> dict[str, Any]:
+    async def _answer(self, state: Mapping[str, Any]) -> JsonObject:
         step = str(state["step"]["id"])
         rng = self._stream(BotStream.ANSWERS, _number(step))
         given = self._answers(state, rng)
@@ -286,7 +287,7 @@ class Bot:
             given |= {id: (given[id] + 1) % choices[id] for id in answer["wrong"]}
         raise RequestFailed(f"{self.result.label} has tried every answer to {step!r}, and none is accepted.")
 
-    def _answers(self, state: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    def _answers(self, state: Mapping[str, Any], rng: np.random.Generator) -> JsonObject:
         def drawn(low: int, high: int) -> int:
             return low + int(rng.random() * (high - low + 1))
 
@@ -336,7 +337,7 @@ class Bot:
         person.reset(briefing, self._stream(BotStream.BEHAVIOUR, view["index"]))
         return person
 
-    async def _episode(self, state: dict[str, Any]) -> None:
+    async def _episode(self, state: JsonObject) -> None:
         """Play all rounds of an episode, from the first: stored rounds are returned unchanged."""
         if state["step"]["kind"] != "episode":
             return  # a member did not arrive in time, so the episode was skipped
@@ -346,7 +347,7 @@ class Bot:
         pace = self._stream(BotStream.PACE, index)
         language = quote(state["language"], safe="")  # which the page sends with every move, so bots do, too
         path = f"/api/participants/{self.result.token}/rounds?language={language}"
-        moves: list[dict[str, Any]] = []
+        moves: list[JsonObject] = []
         seen, t = 0, 1
         while t <= rounds:
             while len(moves) < t:
@@ -414,9 +415,9 @@ def _number(step: str) -> int:
     return int.from_bytes(hashlib.sha256(step.encode()).digest()[:4], "big")
 
 
-def _questionnaire_answers(items: list[dict[str, Any]], drawn: Callable[[int, int], int]) -> dict[str, Any]:
+def _questionnaire_answers(items: list[JsonObject], drawn: Callable[[int, int], int]) -> JsonObject:
     """Return answers to all items of a questionnaire that their conditions let appear."""
-    answers: dict[str, Any] = {}
+    answers: JsonObject = {}
     for item in items:  # an item comes after the one that it depends on
         condition = item.get("show_if")
         if condition is not None and not ShowIf.read("show_if", condition).met(answers.get(condition["item"])):

@@ -13,6 +13,7 @@ import httpx
 from cobandit.agents import Agent
 from cobandit.base.checks import MOST, whole
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import ParticipantPlan, StudyDesign, make_behaviour
 from cobandit.web.clients.bot import Acknowledged, Bot, BotOptions, BotResult, Watch
 from cobandit.web.clients.http import (
@@ -120,7 +121,7 @@ def _client(url: str, options: BotOptions) -> httpx.AsyncClient:
     )
 
 
-async def _describe(client: httpx.AsyncClient, study: str) -> dict[str, Any]:
+async def _describe(client: httpx.AsyncClient, study: str) -> JsonObject:
     """Return the server's description of a study; requested first, so that a mistyped address is an immediate error."""
     try:
         response = await client.get(f"/api/studies/{quote(study, safe='')}")

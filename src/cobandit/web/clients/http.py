@@ -11,6 +11,7 @@ import httpx
 
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import CobanditError, InvalidInput
+from cobandit.base.json_types import JsonObject
 
 
 class RequestFailed(CobanditError):
@@ -64,7 +65,7 @@ def unreachable(client: httpx.Client | httpx.AsyncClient, error: Exception) -> S
     return ServerUnreachable(f"The server at {address(client)} cannot be reached: {why}. Is it running?")
 
 
-def answer_body(response: httpx.Response) -> dict[str, Any]:
+def answer_body(response: httpx.Response) -> JsonObject:
     """Return the JSON of an answer; empty, where it is none."""
     try:
         body = response.json()

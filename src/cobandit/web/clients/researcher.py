@@ -13,6 +13,7 @@ import httpx
 
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.files import whole_file
+from cobandit.base.json_types import JsonObject
 from cobandit.web.clients.http import (
     LoginRefused,
     RequestFailed,
@@ -60,12 +61,12 @@ class Researcher:
     ) -> None:
         self._client.close()
 
-    def studies(self) -> list[dict[str, Any]]:
+    def studies(self) -> list[JsonObject]:
         """Return every study of the server, as its researcher's pages list them."""
-        studies: list[dict[str, Any]] = self._ask("GET", "/api/admin/studies").json()["studies"]
+        studies: list[JsonObject] = self._ask("GET", "/api/admin/studies").json()["studies"]
         return studies
 
-    def study(self, name: str, version: int | None = None) -> dict[str, Any]:
+    def study(self, name: str, version: int | None = None) -> JsonObject:
         """Return a study by name; the newest version, where none is given."""
         known = self.studies()
         fitting = [study for study in known if study["name"] == name and version in (None, int(study["version"]))]

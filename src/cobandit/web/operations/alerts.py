@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.remote.policy import SIGNATURE, TIMESTAMP, signature, unusable_secret
 from cobandit.remote.settings import checked_url
 from cobandit.remote.transport import Failed, post
@@ -38,7 +39,7 @@ class _State:
     """What the receiver knows about one thing, and the attempts to tell it something else."""
 
     confirmed: bool = False
-    message: dict[str, Any] | None = None
+    message: JsonObject | None = None
     failures: int = 0
     next_attempt: float = 0.0
 
@@ -84,7 +85,7 @@ class AlertHook:
             state.next_attempt = self.clock() + wait
             log.warning("The alert hook did not take a message (%s); next attempt in %d s.", trouble, wait)
 
-    def _message(self, condition: Condition) -> dict[str, Any]:
+    def _message(self, condition: Condition) -> dict[str, object]:
         firing = condition.problem is not None
         return {
             "schema": SCHEMA,

@@ -14,7 +14,8 @@ import re
 import sys
 import time
 import traceback
-from typing import Any
+
+from cobandit.base.json_types import JsonObject
 
 LOGGERS = ("cobandit", "uvicorn", "uvicorn.error", "py.warnings")
 FORMATS = ("text", "json")
@@ -50,7 +51,7 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        line: dict[str, Any] = {
+        line: JsonObject = {
             "time": _time(record.created),
             "level": record.levelname.lower(),
             "event": getattr(record, "event", "log"),

@@ -16,6 +16,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from cobandit.base.json_types import JsonObject
 from cobandit.web.services.admission import MOST_PEOPLE
 from cobandit.web.services.links import MOST_LINKS
 from cobandit.web.services.messages import LONGEST_MESSAGE
@@ -64,7 +65,7 @@ class ErrorBody(BaseModel):
 
     error: str
     message: str
-    state: dict[str, Any] | None = None
+    state: JsonObject | None = None
 
 
 # Participants
@@ -101,7 +102,7 @@ class AcceptedBody(BaseModel):
 
     accepted: bool
     wrong: list[str]
-    state: dict[str, Any]
+    state: JsonObject
 
 
 class MoveBody(StrictBody):
@@ -171,20 +172,20 @@ class LobbyBody(StrictBody):
 class LobbyView(BaseModel):
     """The lobby as the page shows it; empty with the state, once the wait is over."""
 
-    lobby: dict[str, Any] | None
-    state: dict[str, Any] | None
+    lobby: JsonObject | None
+    state: JsonObject | None
 
 
 class TeamView(RoundsBody):
     """The rounds that were sealed since, and the team as the participant may see it."""
 
-    team: dict[str, Any]
+    team: JsonObject
 
 
 class RobotBody(BaseModel):
     """The robot as the participant may see it; empty where the server has none."""
 
-    robot: dict[str, Any] | None
+    robot: JsonObject | None
 
 
 class PlacedBody(StrictBody):

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.page_texts import PAGE_LANGUAGE, page_languages, page_texts
 from cobandit.web import pages
 from cobandit.web.access import is_admin
@@ -141,9 +142,7 @@ async def alive() -> dict[str, str]:
 
 
 @router.get("/api/messages/{language}", tags=["server"])
-async def messages(
-    service: Service, language: str, study: Short | None = None, version: Version = None
-) -> dict[str, Any]:
+async def messages(service: Service, language: str, study: Short | None = None, version: Version = None) -> JsonObject:
     """Return every text of the pages; English, where the language is unknown. With a study, as its design words
     them.
     """
@@ -154,7 +153,7 @@ async def messages(
 
 
 @router.get("/api/studies/{study}", tags=["participant"])
-async def describe(request: Request, study: StudyName, service: Service, language: Language = None) -> dict[str, Any]:
+async def describe(request: Request, study: StudyName, service: Service, language: Language = None) -> JsonObject:
     """Title, consent and languages; with the parameters of a recruiting link, also whether these are filled in."""
     shown = await service.study(study)
     if request.query_params.get("demo") != "1":
@@ -284,7 +283,7 @@ async def note(token: Token, body: EventsBody, service: Service) -> Response:
     return Response(status_code=204)
 
 
-def _bounded(data: dict[str, Any]) -> dict[str, Any]:
+def _bounded(data: JsonObject) -> JsonObject:
     try:
         text = storable(json.dumps(data, ensure_ascii=False, allow_nan=False))
     except ValueError as error:  # NaN, an infinity, half of a surrogate pair

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import StudyDesign
 from cobandit.studies.assignment import cells_are_full
 from cobandit.studies.consent import placeholder_consent
@@ -94,7 +94,7 @@ class Availability:
     reason: str | None
     taken: int | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the fields for JSON."""
         return asdict(self)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.data import moment
 from cobandit.web.roles import Viewer
 from cobandit.web.services.export import record_export
@@ -15,11 +15,11 @@ from cobandit.web.storage.database import Connection, Database
 PAGE_SIZE = 50
 
 
-async def audit_view(database: Database, viewer: Viewer, before: int | None) -> dict[str, Any]:
+async def audit_view(database: Database, viewer: Viewer, before: int | None) -> JsonObject:
     """Return a page of the log, the newest entries first, and whether the whole of it is as it was written."""
     viewer.require("audit log")
 
-    def ask(connection: Connection) -> dict[str, Any]:
+    def ask(connection: Connection) -> JsonObject:
         head = head_of_log(connection)
         entries = newest_entries(connection, before, PAGE_SIZE)
         return {

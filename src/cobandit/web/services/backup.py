@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.audit import verify_log
 from cobandit.studies.verify import verify_study
 from cobandit.web.storage.audit import all_entries, command_line, head_of_log, record
@@ -165,7 +165,7 @@ def restore(path: Path, database: Database, *, overwrite: bool = False, despite:
     return checked
 
 
-def last_backup(connection: Connection) -> dict[str, Any] | None:
+def last_backup(connection: Connection) -> JsonObject | None:
     """Return time, file and error of the latest backup attempt."""
     stored = read_setting(connection, _STATUS)
     return None if stored is None else dict(json.loads(stored))

@@ -12,8 +12,8 @@ import hashlib
 import json
 import string
 from collections.abc import Mapping
-from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import StudyDesign
 from cobandit.web.roles import Viewer
 from cobandit.web.services.studies import stored_study
@@ -64,7 +64,7 @@ def letters(study: Study) -> dict[str, str]:
     return dict(zip(names, string.ascii_uppercase, strict=False))
 
 
-def masked_live(view: dict[str, Any], masks: Mapping[str, str]) -> dict[str, Any]:
+def masked_live(view: JsonObject, masks: Mapping[str, str]) -> JsonObject:
     """Return the live view without conditions; rows are sorted again, because their order would reveal them."""
     if not masks:
         return view | {"blind": False}
@@ -81,9 +81,7 @@ def masked_live(view: dict[str, Any], masks: Mapping[str, str]) -> dict[str, Any
     }
 
 
-def masked_entry(
-    entry: dict[str, Any], masks: Mapping[str, str], places: list[list[str]] | None = None
-) -> dict[str, Any]:
+def masked_entry(entry: JsonObject, masks: Mapping[str, str], places: list[list[str]] | None = None) -> JsonObject:
     """Return one participant's row; ``places`` are the masked orders by which the order is renumbered."""
     order = None if entry["order"] is None else [masks[name] for name in entry["order"]]
     episode = entry["episode"]
@@ -93,11 +91,11 @@ def masked_entry(
     return entry | {"order": order, "order_index": index, "episode": episode}
 
 
-def masked_person(view: dict[str, Any], masks: Mapping[str, str]) -> dict[str, Any]:
+def masked_person(view: JsonObject, masks: Mapping[str, str]) -> JsonObject:
     """Return all about one participant; while blind, without outcomes by condition, true means and joint actions."""
     if not masks:
         return view | {"blind": False}
-    hidden: dict[str, Any] = {"good": None, "regret": None, "cells": []}
+    hidden: JsonObject = {"good": None, "regret": None, "cells": []}
     episodes = [row | {"condition": masks.get(row["condition"], row["condition"])} | hidden for row in view["episodes"]]
     return masked_entry(view, masks) | {
         "blind": True,
@@ -109,14 +107,14 @@ def masked_person(view: dict[str, Any], masks: Mapping[str, str]) -> dict[str, A
     }
 
 
-def _masked_answers(step: dict[str, Any]) -> dict[str, Any]:
+def _masked_answers(step: JsonObject) -> JsonObject:
     """Hide the answers to questions on a set, which follow one condition; attention checks stay."""
     if step["kind"] not in ("survey", "questionnaire"):
         return step
     return step | {"items": [item if item["right"] is not None else item | {"value": None} for item in step["items"]]}
 
 
-def masked_rounds(view: dict[str, Any], masks: Mapping[str, str], seat: int) -> dict[str, Any]:
+def masked_rounds(view: JsonObject, masks: Mapping[str, str], seat: int) -> JsonObject:
     """Return the rounds of an episode; while blind, only their times and the participant's arm."""
     if not masks:
         return view
@@ -139,7 +137,7 @@ def tells_people_apart(design: StudyDesign) -> bool:
     return len({condition.alone for condition in design.conditions}) > 1
 
 
-def masked_teams(view: dict[str, Any]) -> dict[str, Any]:
+def masked_teams(view: JsonObject) -> JsonObject:
     """Return the teams of a study in which people meet in some conditions only, for a blind account.
 
     The monitor of participants shows the letter of the condition that each person plays. A member who waits for
@@ -164,7 +162,7 @@ def masked_teams(view: dict[str, Any]) -> dict[str, Any]:
     return view | {"teams": teams, "counts": masked}
 
 
-def _masked_member(member: dict[str, Any]) -> dict[str, Any]:
+def _masked_member(member: JsonObject) -> JsonObject:
     left = None if member["left"] is None else {"at": None, "reason": None}
     return member | {"step": None, "left": left}
 
@@ -180,12 +178,12 @@ def masked_order_ranks(study: Study, masks: Mapping[str, str]) -> list[int] | No
     return [sorted(orders).index(order) for order in orders]
 
 
-def no_curves(kind: str) -> dict[str, Any]:
+def no_curves(kind: str) -> JsonObject:
     """Return the curves for a blind account: none."""
     return {"kind": kind, "rounds": [], "conditions": [], "pending": 0, "blind": True}
 
 
-def _masked_study(study: dict[str, Any], masks: Mapping[str, str]) -> dict[str, Any]:
+def _masked_study(study: JsonObject, masks: Mapping[str, str]) -> JsonObject:
     return study | {"conditions": sorted(masks[name] for name in study["conditions"])}
 
 

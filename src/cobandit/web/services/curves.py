@@ -11,11 +11,11 @@ import itertools
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.base.json_types import JsonObject
 from cobandit.report.kit.palette import algorithm_numbers
 from cobandit.studies.plan import EpisodePlan
 from cobandit.web.roles import Viewer
@@ -54,7 +54,7 @@ class _Known:
     episodes: dict[int, FinishedEpisode] = field(default_factory=dict)
     waiting: dict[int, FinishedEpisode] = field(default_factory=dict)
     latest: int = 0
-    answer: dict[str, Any] | None = None
+    answer: JsonObject | None = None
 
     @property
     def mark(self) -> FinishedMark:
@@ -101,7 +101,7 @@ class Curves:
         self._known: dict[tuple[int, str], _Known] = {}
         self._one_at_a_time = asyncio.Lock()
 
-    async def curves(self, number: int, kind: str, viewer: Viewer) -> dict[str, Any]:
+    async def curves(self, number: int, kind: str, viewer: Viewer) -> JsonObject:
         """Return the curves of people of one kind; none if the viewer is blind to the conditions.
 
         A participant's curve is the mean over their episodes; mean and standard error are over participants. If many
@@ -111,7 +111,7 @@ class Curves:
         async with self._one_at_a_time:
             return await self._database.ask(lambda connection: self.read(connection, number, kind, viewer), heavy=True)
 
-    def read(self, connection: Connection, number: int, kind: str, viewer: Viewer) -> dict[str, Any]:
+    def read(self, connection: Connection, number: int, kind: str, viewer: Viewer) -> JsonObject:
         """Return the curves synchronously, with the caller's connection; one call at a time."""
         viewer.require("participants")
         study = stored_study(connection, number)
@@ -159,7 +159,7 @@ class Curves:
                 time.sleep(rest)
 
 
-def _curve(condition: str, sums: _ByParticipant) -> dict[str, Any]:
+def _curve(condition: str, sums: _ByParticipant) -> dict[str, object]:
     counted = [sums[key] for key in sorted(sums) if key[1] == condition and sums[key].counted]
     curves = np.array([part.total / part.counted for part in counted])
     n = len(counted)

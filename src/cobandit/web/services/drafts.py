@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.json_types import JsonObject
 from cobandit.base.plugins import DESIGNS, plugin_names
 from cobandit.base.records import slug
 from cobandit.base.toml import parse_toml
@@ -44,11 +45,11 @@ _PLACE = r"[a-z_]+(?:\[\d+\]|\.[\w-]+)*"
 _LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
-async def list_drafts(database: Database, viewer: Viewer) -> dict[str, Any]:
+async def list_drafts(database: Database, viewer: Viewer) -> JsonObject:
     """Return all drafts, the templates that a draft can begin with, and the stored studies."""
     viewer.require("designs")
 
-    def ask(connection: Connection) -> dict[str, Any]:
+    def ask(connection: Connection) -> JsonObject:
         return {
             "drafts": [asdict(draft) for draft in drafts.all_drafts(connection)],
             "templates": [*shipped_designs(), *plugin_names(DESIGNS)],
@@ -69,7 +70,7 @@ async def create_draft(
     template: str | None = None,
     study: int | None = None,
     text: str | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Create a draft from a shipped design, from a stored study or from a text; return it.
 
     A new ``name`` begins with version 1. The draft of a stored study without a new name continues its versions.
@@ -112,11 +113,11 @@ def template_text(name: str) -> str:
     return brought
 
 
-async def find_draft(database: Database, number: int, viewer: Viewer, revision: int | None = None) -> dict[str, Any]:
+async def find_draft(database: Database, number: int, viewer: Viewer, revision: int | None = None) -> JsonObject:
     """Return a draft with its text, the newest revision by default, and what a check of it says."""
     viewer.require("designs")
 
-    def ask(connection: Connection) -> tuple[Draft, int, str, list[dict[str, Any]], list[int]]:
+    def ask(connection: Connection) -> tuple[Draft, int, str, list[JsonObject], list[int]]:
         draft = _stored(connection, number)
         wanted = draft.revision if revision is None else revision
         text = drafts.text_of(connection, number, wanted)
@@ -131,7 +132,7 @@ async def find_draft(database: Database, number: int, viewer: Viewer, revision: 
     return answer | await asyncio.to_thread(check_text, text)
 
 
-async def save_draft(database: Database, number: int, viewer: Viewer, text: str, revision: int) -> dict[str, Any]:
+async def save_draft(database: Database, number: int, viewer: Viewer, text: str, revision: int) -> JsonObject:
     """Store the next revision of a draft, valid or not; refuse it if another one was saved since ``revision``."""
     viewer.require("designs")
     source = checked_text(text)
@@ -162,7 +163,7 @@ async def delete_draft(database: Database, number: int, viewer: Viewer) -> None:
 
 async def publish_draft(
     database: Database, number: int, viewer: Viewer, revision: int, version: int | None = None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Register a saved revision as a study; by default as the next version of its name.
 
     The same rules as at the command line hold: a version that has participants is never changed.
@@ -201,7 +202,7 @@ async def differences(
     *,
     version: int | None = None,
     revision: int | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the lines in which a text differs from a saved revision, or from a published version of its study.
 
     Published versions are stored as data, so they are compared as normalised TOML, without comments and defaults.
@@ -228,19 +229,19 @@ async def differences(
     return {"label": label, "lines": lines}
 
 
-async def edit_text(text: str, edits: Sequence[Edit]) -> dict[str, Any]:
+async def edit_text(text: str, edits: Sequence[Edit]) -> JsonObject:
     """Return a text after some edits of a form, with its data and its first problem."""
     source = checked_text(text)
     return await asyncio.to_thread(lambda: check_text(checked_text(edited(source, edits))))
 
 
-async def preview_text(text: str, step: str, language: str | None) -> dict[str, Any]:
+async def preview_text(text: str, step: str, language: str | None) -> JsonObject:
     """Return what a participant's page shows at a step of a valid draft."""
     source = checked_text(text)
     return await asyncio.to_thread(lambda: preview_state(parse_design(source, "the draft"), step, language))
 
 
-def check_text(text: str) -> dict[str, Any]:
+def check_text(text: str) -> JsonObject:
     """Return a text with its data (null where it is not TOML) and the first problem, with its place."""
     try:
         data = parse_toml(text, "the draft")
@@ -253,7 +254,7 @@ def check_text(text: str) -> dict[str, Any]:
     except InvalidInput as error:
         problem = {"message": str(error), "path": problem_path(str(error)), "line": None, "column": None}
         return {"text": text, "data": _sendable(data), "design": None, "problem": problem}
-    about: dict[str, Any] = {
+    about: JsonObject = {
         "name": design.name,
         "version": design.version,
         "digest": design.digest,
@@ -339,7 +340,7 @@ def _diff(label: str, before: str, after: str) -> list[str]:
     return list(lines)
 
 
-def _sendable(value: Any) -> Any:
+def _sendable(value: Any) -> object:
     """Return data of TOML as JSON can carry them; what JSON does not know becomes its text."""
     if isinstance(value, dict):
         return {key: _sendable(part) for key, part in value.items()}

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.data import StudyData, StudyParts
 from cobandit.studies.export import EXPORT_FORMATS, write_study
 from cobandit.web.refusals import Refused
@@ -51,7 +52,7 @@ class Exports:
         name = f"{study.name}-v{study.design.version}-{kind}-{format}"
         cancelled = threading.Event()
         # Written down before anything leaves: no data without an entry.
-        details: dict[str, Any] = {"format": format, "kind": kind, "recruiting": recruiting}
+        details: JsonObject = {"format": format, "kind": kind, "recruiting": recruiting}
         details |= {"texts": True} if texts else {}
         await record_export(self._database, viewer, number, "export", tables="all", **details)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import Episode, EpisodePlan
 from cobandit.studies.plan import ParticipantPlan, TeamPlace
 from cobandit.web.refusals import conflict
@@ -31,7 +31,7 @@ class Game:
     pending: dict[int, SeatMove] = field(default_factory=dict)
     moves: dict[int, dict[int, SeatMove]] = field(default_factory=dict)
     keys: dict[tuple[int, str | None], int] = field(default_factory=dict)
-    views: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
+    views: dict[tuple[int, str], JsonObject] = field(default_factory=dict)
     """What the page shows of the team and only changes with it, by seat and language; for begun episodes."""
 
     @property

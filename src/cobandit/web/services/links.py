@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.web.refusals import conflict
 from cobandit.web.roles import Viewer
 from cobandit.web.security import new_token
@@ -28,13 +28,13 @@ MOST_LINKS = 500
 MOST_LABELS_LISTED = 20
 
 
-def _link(public_id: str, label: str | None, token: str, kind: str, status: str) -> dict[str, Any]:
+def _link(public_id: str, label: str | None, token: str, kind: str, status: str) -> dict[str, object]:
     return {"participant": public_id, "label": label, "path": f"/p/{token}", "kind": kind, "status": status}
 
 
 async def make_links(
     database: Database, number: int, labels: Sequence[str | None], kind: str, viewer: Viewer, *, repeat: bool = False
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """Invite as many people as there are labels, and return their personal links.
 
     A label names one person. Labels that exist already are refused, unless ``repeat`` allows another link for them.
@@ -89,11 +89,11 @@ async def list_links(
     return await database.ask(ask, heavy=True)
 
 
-async def all_links(database: Database, number: int, kind: str, viewer: Viewer) -> list[dict[str, Any]]:
+async def all_links(database: Database, number: int, kind: str, viewer: Viewer) -> list[JsonObject]:
     """Return every personal link, for a file; the list is read page by page."""
     viewer.require("links")
 
-    def ask(connection: Connection) -> list[dict[str, Any]]:
+    def ask(connection: Connection) -> list[JsonObject]:
         return list(all_rows(connection, functools.partial(_page, stored_study(connection, number), kind)))
 
     return await database.ask(ask, heavy=True)

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from time import monotonic
-from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import ParticipantPlan, StudyDesign, TeamPlace
 from cobandit.studies.journey import Step, journey
 from cobandit.web.roles import Viewer
@@ -40,8 +40,8 @@ class _Summary:
     """People counted: those of every kind, those of one kind by order and condition; good until a time."""
 
     counts: dict[str, dict[str, int]]
-    orders: list[dict[str, Any]]
-    conditions: list[dict[str, Any]]
+    orders: list[JsonObject]
+    conditions: list[JsonObject]
     until: float
 
 
@@ -87,7 +87,7 @@ class Live:
 
     def _view(
         self, connection: Connection, study: Study, wanted: Listing, since: int | None, ranks: Sequence[int] | None
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         now = now_ms()
         total, people = list_people(connection, study, wanted, now, ranks)
         if since is not None and since <= now:  # otherwise the clock was set back, and it is unknown what is new
@@ -138,7 +138,7 @@ def _has_changed(person: Participant, design: StudyDesign, since: int, now: int)
     return written >= since or status(person, design, since) != status(person, design, now)
 
 
-def give_link(entry: dict[str, Any], viewer: Viewer, base: str) -> None:
+def give_link(entry: JsonObject, viewer: Viewer, base: str) -> None:
     """Replace the path of a personal link by its address, or by None if the viewer may not see it.
 
     The link of a participant who has begun opens the participation, with every move of the AI so far.
@@ -148,7 +148,7 @@ def give_link(entry: dict[str, Any], viewer: Viewer, base: str) -> None:
     entry["url"] = base + path if known else None
 
 
-def _entries(connection: Connection, study: Study, people: Sequence[Participant], now: int) -> list[dict[str, Any]]:
+def _entries(connection: Connection, study: Study, people: Sequence[Participant], now: int) -> list[dict[str, object]]:
     numbers = [person.id for person in people]
     progress = progress_by_condition(connection, numbers)
     running = running_episodes(connection, numbers)
@@ -182,7 +182,7 @@ def participant_entry(
     progress: Mapping[str, Progress],
     running: tuple[int, int] | None,
     answered: int,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return one participant's row. Steps are done in their order, so the number of done steps determines the
     next one.
     """
@@ -221,7 +221,7 @@ def participant_entry(
 
 def _current_episode(
     study: Study, person: Participant, step: Step, running: tuple[int, int] | None
-) -> dict[str, Any] | None:
+) -> JsonObject | None:
     plan = plan_of(study, person)
     if step.kind not in ("episode", "rest", "partner") or step.number is None or plan is None:
         return None
@@ -241,7 +241,7 @@ def _current_episode(
     }
 
 
-def _orders(design: StudyDesign, people: Iterable[Headcount], kind: str) -> list[dict[str, Any]]:
+def _orders(design: StudyDesign, people: Iterable[Headcount], kind: str) -> list[dict[str, object]]:
     counted = {(group.order_index, group.status): group.count for group in people if group.kind == kind}
     return [
         {"order": list(order), "counts": {name: counted.get((i, name), 0) for name in STATUSES if name != "invited"}}
@@ -249,6 +249,6 @@ def _orders(design: StudyDesign, people: Iterable[Headcount], kind: str) -> list
     ]
 
 
-def _conditions(design: StudyDesign, counted: Mapping[str, ConditionCounts]) -> list[dict[str, Any]]:
+def _conditions(design: StudyDesign, counted: Mapping[str, ConditionCounts]) -> list[dict[str, object]]:
     names = (condition.name for condition in design.conditions)
     return [{"name": name} | asdict(counted.get(name, ConditionCounts())) for name in names]

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.base.records import fingerprint
 from cobandit.base.streams import generator
 from cobandit.studies import Places, next_order
@@ -157,13 +158,13 @@ def count_present(waiting: Sequence[Waiting], group: Group, now: int) -> int:
     return sum(now - other.seen_at <= PRESENT_MS and not is_expired(other, group, now) for other in waiting)
 
 
-def lobby_view(waiting: Sequence[Waiting], person: int, group: Group, size: int, now: int) -> dict[str, Any]:
+def lobby_view(waiting: Sequence[Waiting], person: int, group: Group, size: int, now: int) -> JsonObject:
     """Return what the page shows of the lobby."""
     own = next((other for other in waiting if other.participant_id == person), None)
     return own_lobby_view(own, count_present(waiting, group, now), group, size, now)
 
 
-def own_lobby_view(own: Waiting | None, present: int, group: Group, size: int, now: int) -> dict[str, Any]:
+def own_lobby_view(own: Waiting | None, present: int, group: Group, size: int, now: int) -> JsonObject:
     """Return what the page shows of the lobby to a participant; ``own`` None: they have not joined."""
     check_in = None
     if own is not None and own.asked_at is not None:

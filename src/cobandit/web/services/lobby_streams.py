@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import functools
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.web.refusals import Refused
 from cobandit.web.services.lobby import count_present, own_lobby_view
 from cobandit.web.services.streams import KEEP_ALIVE, KEEP_ALIVE_SECONDS, event_bytes
@@ -31,11 +31,11 @@ class _Listener:
     def __init__(self, person: int) -> None:
         self.person = person
         self.changed = asyncio.Event()
-        self.view: dict[str, Any] | None = None
-        self.shown: dict[str, Any] | None = None
+        self.view: JsonObject | None = None
+        self.shown: JsonObject | None = None
         self.over = False
 
-    def take(self, view: dict[str, Any] | None) -> None:
+    def take(self, view: JsonObject | None) -> None:
         """Take a new view; None: the wait is over."""
         if view is None:
             self.over = True

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from typing import Any
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import StudyDesign
 from cobandit.studies.media import media_file, media_type
 from cobandit.web.refusals import not_found
@@ -58,7 +58,7 @@ def store_design_media(connection: Connection, design: StudyDesign) -> None:
         )
 
 
-async def upload(database: Database, viewer: Viewer, file: str, content: bytes) -> dict[str, Any]:
+async def upload(database: Database, viewer: Viewer, file: str, content: bytes) -> JsonObject:
     """Store a picture or video for drafts; return its entry in the table ``media`` of a design."""
     viewer.require("designs")
     read = await asyncio.to_thread(media_file, file, content)

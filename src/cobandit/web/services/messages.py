@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.web.refusals import Refused, not_found
 from cobandit.web.roles import Viewer
 from cobandit.web.services.studies import stored_study
@@ -45,11 +46,11 @@ class MessageBoard:
         self._waiting: dict[str, list[Message]] = {}
         self._version: str | None = None
 
-    def of(self, token: str) -> list[dict[str, Any]]:
+    def of(self, token: str) -> list[JsonObject]:
         """Return the messages that a participant has not dismissed."""
         return [message.to_dict() for message in self._waiting.get(token, ())]
 
-    def added_to(self, answer: dict[str, Any], token: str) -> dict[str, Any]:
+    def added_to(self, answer: JsonObject, token: str) -> JsonObject:
         """Return an answer with the participant's messages, unchanged where there are none."""
         return answer | {"messages": self.of(token)} if token in self._waiting else answer
 
@@ -152,7 +153,7 @@ def send(
         record(connection, by, "message-sent", study.label, people=len(new), text_sha256=digest, **details)
 
 
-def _one(connection: Connection, study: Study, public_id: str) -> tuple[list[int], dict[str, Any]]:
+def _one(connection: Connection, study: Study, public_id: str) -> tuple[list[int], JsonObject]:
     person = participant_by_public_id(connection, study.id, public_id)
     if person is None:
         raise not_found(f"There is no participant {public_id!r} in this study; perhaps they were deleted.")
@@ -161,7 +162,7 @@ def _one(connection: Connection, study: Study, public_id: str) -> tuple[list[int
     return [person.id], {"to": "participant", "participant": participant_mark(connection, public_id)}
 
 
-def _members(connection: Connection, study: Study, public_id: str) -> tuple[list[int], dict[str, Any]]:
+def _members(connection: Connection, study: Study, public_id: str) -> tuple[list[int], dict[str, object]]:
     team = team_by_public_id(connection, study.id, public_id)
     if team is None:
         raise not_found(f"No team of this study is called {public_id!r}.")

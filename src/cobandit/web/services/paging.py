@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.web.storage.database import Connection
 
 LARGEST_PAGE = 500
@@ -26,7 +27,7 @@ class Page:
 
     total: int
     offset: int
-    rows: list[dict[str, Any]]
+    rows: list[JsonObject]
 
     def check(self, part: Part, what: str) -> Page:
         """Refuse to leave out rows unless the client asked for a part: a program must not mistake a page for the
@@ -47,7 +48,7 @@ class PageReader(Protocol):
         """Return the rows from an offset on."""
 
 
-def all_rows(connection: Connection, read: PageReader) -> Iterator[dict[str, Any]]:
+def all_rows(connection: Connection, read: PageReader) -> Iterator[JsonObject]:
     """Yield the rows of a whole list, page by page."""
     offset, total = 0, 1
     while offset < total:

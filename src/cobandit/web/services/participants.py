@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import Episode, participant_view
 from cobandit.studies.journey import (
     check_answers,
@@ -68,7 +68,7 @@ class Arrival:
 class Given:
     """The answers to a step as they came: how long they took (ms), and the page's own name for this attempt."""
 
-    answers: Any
+    answers: object
     ms: int | None = None
     key: str | None = None
 
@@ -111,7 +111,7 @@ class Participants:
             lambda connection: reason_to_refuse(connection, study, consent_elsewhere=self._consent_elsewhere)
         )
 
-    async def describe(self, study: Study, language: str | None) -> dict[str, Any]:
+    async def describe(self, study: Study, language: str | None) -> JsonObject:
         """Return what the page needs before consent, and nothing else of the design."""
         design = study.design
         refused = await self.turned_away(study)
@@ -189,7 +189,7 @@ class Participants:
 
     # The participant's position
 
-    async def state(self, token: str, language: str | None = None, spoken: Sequence[str] = ()) -> dict[str, Any]:
+    async def state(self, token: str, language: str | None = None, spoken: Sequence[str] = ()) -> JsonObject:
         """Return everything the page needs to draw the current step.
 
         ``spoken`` are the browser's languages, for participants who have not chosen one yet.
@@ -208,7 +208,7 @@ class Participants:
                 raise
             return withdrawn
 
-    async def withdraw(self, token: str, language: str | None = None) -> dict[str, Any]:
+    async def withdraw(self, token: str, language: str | None = None) -> JsonObject:
         """End a participation for good, and delete or anonymise the data; again, it changes nothing."""
         await withdraw(self._database, self.people, self.together.teams, token, self.robot_of)
         return await self.state(token, language)
@@ -227,10 +227,10 @@ class Participants:
         if reason is not None:
             raise refused(reason)
 
-    async def _state(self, person: ActiveParticipant, language: str | None) -> dict[str, Any]:
+    async def _state(self, person: ActiveParticipant, language: str | None) -> JsonObject:
         record, step, design = person.record, person.step, person.study.design
         chosen = _language(design.languages, language or record.language)
-        state: dict[str, Any] = {
+        state: JsonObject = {
             "participant": record.public_id,
             "study": design.name,
             "version": design.version,
@@ -280,7 +280,7 @@ class Participants:
             state |= step_payload(design, person.plan, step, chosen, attempts=record.quiz_attempts)
         return self.messages.added_to(state, person.token)
 
-    async def _episode_state(self, person: ActiveParticipant, number: int, language: str) -> dict[str, Any]:
+    async def _episode_state(self, person: ActiveParticipant, number: int, language: str) -> JsonObject:
         """Return what the page shows of an episode, and of the team that plays it."""
         if not self._is_recorded(person, number):
             episode = await self.people.episode(person, number)
@@ -293,7 +293,7 @@ class Participants:
         """Return the robot, where it plays along."""
         return self._robot if self._robot is not None and self._robot.covers(person) else None
 
-    async def _robot_state(self, person: ActiveParticipant, number: int, view: dict[str, Any]) -> dict[str, Any]:
+    async def _robot_state(self, person: ActiveParticipant, number: int, view: JsonObject) -> JsonObject:
         """Return what the page needs from the robot, if there is one, with the robot's part of the latest round."""
         robot = self.robot_of(person)
         if robot is None:
@@ -302,7 +302,7 @@ class Participants:
             view["latest"] |= await robot.round_view(person, number, view["latest"]["t"])
         return {"robot": await robot.view(person)}
 
-    async def robot(self, token: str) -> dict[str, Any] | None:
+    async def robot(self, token: str) -> JsonObject | None:
         """Return how the robot is getting on with the person's burger; None where there is no robot."""
         async with self.people.person(token) as person:
             robot = self.robot_of(person)
@@ -318,13 +318,13 @@ class Participants:
 
     # Answering
 
-    async def answer(self, token: str, step_id: str, given: Given, language: str | None = None) -> dict[str, Any]:
+    async def answer(self, token: str, step_id: str, given: Given, language: str | None = None) -> JsonObject:
         """Take the answers to a step; the same again is answered again, others come too late.
 
         An attempt at a quiz counts once for a key, however often it is sent.
         """
 
-        async def once(person: ActiveParticipant) -> dict[str, Any]:
+        async def once(person: ActiveParticipant) -> JsonObject:
             wrong = await self._answer(person, step_id, given, language)
             return {"accepted": not wrong, "wrong": wrong, "state": await self._state(person, language)}
 
@@ -351,7 +351,7 @@ class Participants:
             if before is not None:
                 return  # counted when it came first
             now = now_ms()
-            changes: dict[str, Any] = {} if chosen == record.language else {"language": chosen}
+            changes: JsonObject = {} if chosen == record.language else {"language": chosen}
             if step.kind == "quiz":
                 changes["quiz_attempts"] = record.quiz_attempts + 1
             if step.kind == "consent":
@@ -377,10 +377,10 @@ class Participants:
 
     # Playing
 
-    async def play(self, token: str, number: int, moves: Sequence[Move], language: str | None = None) -> dict[str, Any]:
+    async def play(self, token: str, number: int, moves: Sequence[Move], language: str | None = None) -> JsonObject:
         """Play rounds of an episode, all or none; those stored under the same keys are answered from the store."""
 
-        async def once(person: ActiveParticipant) -> dict[str, Any]:
+        async def once(person: ActiveParticipant) -> JsonObject:
             self._check_step(person, number)
             seat = self.together.seat(person)
             if self._is_recorded(person, number):

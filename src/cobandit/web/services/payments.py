@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.base.numbers import rounded
 from cobandit.studies import StudyDesign
 from cobandit.studies.design_tables import PRACTICE
@@ -39,11 +39,11 @@ async def list_payments(database: Database, number: int, viewer: Viewer, part: P
     return await database.ask(ask, heavy=True)
 
 
-async def all_payments(database: Database, number: int, viewer: Viewer) -> list[dict[str, Any]]:
+async def all_payments(database: Database, number: int, viewer: Viewer) -> list[JsonObject]:
     """Return the whole list, for a file; it is read page by page."""
     viewer.require("payments")
 
-    def ask(connection: Connection) -> list[dict[str, Any]]:
+    def ask(connection: Connection) -> list[JsonObject]:
         return list(all_rows(connection, functools.partial(_page, stored_study(connection, number))))
 
     return await database.ask(ask, heavy=True)
@@ -83,7 +83,7 @@ def _page(study: Study, connection: Connection, offset: int, limit: int) -> Page
     return Page(total + gone, offset, rows + [_withdrawn_row(withdrawal) for withdrawal in withdrawn])
 
 
-def _rows(connection: Connection, study: Study, people: Sequence[Participant]) -> list[dict[str, Any]]:
+def _rows(connection: Connection, study: Study, people: Sequence[Participant]) -> list[JsonObject]:
     numbers = [person.id for person in people]
     answers = _answers(connection, study.design, numbers)
     successes = successes_of(connection, numbers, PRACTICE)
@@ -92,7 +92,7 @@ def _rows(connection: Connection, study: Study, people: Sequence[Participant]) -
         given = answers.get(person.id, {})
         good, passed = successes.get(person.id, 0), _attention_passed(study.design, given)
         outcome = outcome_of(study.design, given, finished=person.finished_at is not None)
-        row: dict[str, Any] = {
+        row: JsonObject = {
             "participant": person.public_id,
             "label": person.label,
             "recruiter": person.recruiter,
@@ -108,7 +108,7 @@ def _rows(connection: Connection, study: Study, people: Sequence[Participant]) -
     return rows
 
 
-def _withdrawn_row(withdrawal: StoredWithdrawal) -> dict[str, Any]:
+def _withdrawn_row(withdrawal: StoredWithdrawal) -> dict[str, object]:
     """Return the line of a participant who has withdrawn: the code is all that links it to a person."""
     unknown = dict.fromkeys(("participant", "label", "recruiter", "external_id", "minutes", "attention_passed"))
     return unknown | {
@@ -146,7 +146,7 @@ def _amounts(study: Study, outcome: str, successes: int, attention_passed: bool 
     return {"currency": pay.currency, "fixed": str(pay.fixed), "bonus": str(pay.bonus), "total": str(pay.total)}
 
 
-def prolific_bonuses(payments: Sequence[dict[str, Any]]) -> tuple[str, int]:
+def prolific_bonuses(payments: Sequence[JsonObject]) -> tuple[str, int]:
     """Return lines ``id,amount`` for Prolific's bulk payment, and how many bonuses they leave out.
 
     Only participants from Prolific with a bonus have a line. An id that is not one of Prolific's, which any visitor can
@@ -157,11 +157,9 @@ def prolific_bonuses(payments: Sequence[dict[str, Any]]) -> tuple[str, int]:
     return "".join(f"{row['external_id']},{row['bonus']}\n" for row in known), len(due) - len(known)
 
 
-def _answers(
-    connection: Connection, design: StudyDesign, people: Sequence[int]
-) -> dict[int, dict[str, dict[str, Any]]]:
+def _answers(connection: Connection, design: StudyDesign, people: Sequence[int]) -> dict[int, dict[str, JsonObject]]:
     """Return the answers by participant and step, as far as the outcome and the payment depend on them."""
-    given: dict[int, dict[str, dict[str, Any]]] = {}
+    given: dict[int, dict[str, JsonObject]] = {}
     steps = [f"survey-{place + 1}" for place in range(design.sets)] if design.attention else []
     steps += ["demographics"] if screens(design) else []
     steps += ["lobby"] if design.group is not None else []
@@ -177,7 +175,7 @@ def _minutes(person: Participant) -> float | None:
     return float(rounded(max(0, person.finished_at - person.consented_at) / 60_000, 1))
 
 
-def _attention_passed(design: StudyDesign, answers: dict[str, dict[str, Any]]) -> bool | None:
+def _attention_passed(design: StudyDesign, answers: dict[str, JsonObject]) -> bool | None:
     """Return whether every attention check was passed; None: there was none."""
     surveys = [values for step, values in answers.items() if step.startswith("survey-")]
     results = attention_results(design, {id: value for values in surveys for id, value in values.items()})

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import BrokenLog, Episode, ParticipantPlan, TeamPlace
 from cobandit.studies.journey import Journey, Step, journey, journey_episode, steps_skipped
 from cobandit.studies.leaving import outcome_of
@@ -51,7 +52,7 @@ class Stored:
 
     participant: Participant
     study: Study
-    answers: dict[str, Any]
+    answers: JsonObject
     episodes: dict[int, StoredEpisode]
     team: Team | None = None
 
@@ -284,7 +285,7 @@ class People:
         self,
         token: str,
         once: Callable[[ActiveParticipant], Awaitable[T]],
-        state: Callable[[ActiveParticipant], Awaitable[dict[str, Any]]],
+        state: Callable[[ActiveParticipant], Awaitable[JsonObject]],
     ) -> T:
         """Do something for a person as stored: again, where another process has written meanwhile.
 

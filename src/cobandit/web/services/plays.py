@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cobandit.base.json_types import JsonObject
 from cobandit.base.numbers import rounded
 from cobandit.studies import StudyDesign
 from cobandit.studies.journey import Step, attention_results, journey, wrong_quiz_answers
@@ -46,11 +47,11 @@ MOST_EVENTS_SHOWN = 500
 
 async def participant_view(
     database: Database, number: int, public_id: str, viewer: Viewer, base: str = ""
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return one participant's data without the rounds (see `rounds_view`), as far as the viewer may see them."""
     viewer.require("participants")
 
-    def ask(connection: Connection) -> dict[str, Any]:
+    def ask(connection: Connection) -> JsonObject:
         study, now = stored_study(connection, number), now_ms()
         design = study.design
         person = _person(connection, number, public_id)
@@ -90,11 +91,11 @@ async def participant_view(
 
 async def rounds_view(
     database: Database, number: int, public_id: str, episode: int, viewer: Viewer, *, first: int, limit: int
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return some rounds of an episode, as far as the viewer may see them."""
     viewer.require("participants")
 
-    def ask(connection: Connection) -> dict[str, Any]:
+    def ask(connection: Connection) -> JsonObject:
         study = stored_study(connection, number)
         person = _person(connection, number, public_id)
         team = team_of(connection, person.id)
@@ -144,14 +145,14 @@ def _person(connection: Connection, study: int, public_id: str) -> Participant:
     return person
 
 
-def _round_views(plan: EpisodePlan, log: list[StoredRound]) -> list[dict[str, Any]]:
+def _round_views(plan: EpisodePlan, log: list[StoredRound]) -> list[dict[str, object]]:
     if not log:
         return []
     regret = plan.round_regret(np.array([r.arms for r in log]), np.array([r.t for r in log]))
     return [_round_view(r, cost) for r, cost in zip(log, regret.tolist(), strict=True)]
 
 
-def _round_view(r: StoredRound, regret: float) -> dict[str, Any]:
+def _round_view(r: StoredRound, regret: float) -> dict[str, object]:
     return {
         "t": r.t,
         "arms": list(r.arms),
@@ -164,7 +165,7 @@ def _round_view(r: StoredRound, regret: float) -> dict[str, Any]:
     }
 
 
-def _episodes_view(connection: Connection, plan: ParticipantPlan, participant: int) -> list[dict[str, Any]]:
+def _episodes_view(connection: Connection, plan: ParticipantPlan, participant: int) -> list[dict[str, object]]:
     """Return the participant's episodes so far, and the outcomes of each configuration."""
     counts = counts_by_episode(connection, participant)
     episodes = episodes_of(connection, participant)
@@ -180,7 +181,7 @@ def _episodes_view(connection: Connection, plan: ParticipantPlan, participant: i
     return views
 
 
-def _episode_view(plan: EpisodePlan, stored: StoredEpisode, counts: EpisodeCounts) -> dict[str, Any]:
+def _episode_view(plan: EpisodePlan, stored: StoredEpisode, counts: EpisodeCounts) -> dict[str, object]:
     means = plan.means
     regret = means.max() - means
     return {
@@ -206,12 +207,12 @@ def _episode_view(plan: EpisodePlan, stored: StoredEpisode, counts: EpisodeCount
     }
 
 
-def _answers_view(design: StudyDesign, plan: ParticipantPlan | None, given: StoredAnswers) -> dict[str, Any]:
+def _answers_view(design: StudyDesign, plan: ParticipantPlan | None, given: StoredAnswers) -> dict[str, object]:
     """Return the answers to one step with the texts they answer, in the order in which they were asked."""
     step = journey(design).find(given.step)
     values = given.values
     texts = design.texts()
-    items: list[dict[str, Any]] = []
+    items: list[JsonObject] = []
     if step.kind == "consent":
         items = [{"id": "version", "text": "Version of the text", "value": values["version"], "right": None}]
     elif step.kind in ("demographics", "quiz"):
@@ -238,7 +239,7 @@ def _answers_view(design: StudyDesign, plan: ParticipantPlan | None, given: Stor
 
 def _questionnaire_items(
     design: StudyDesign, plan: ParticipantPlan, step: Step, values: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """Return the answers to a questionnaire in the order of the page; items that were not shown are left out."""
     questionnaire = design.questionnaire(step.questionnaire)
     shown = {item.id: item for item in questionnaire.shown(values)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign, TeamPlace, participant_view
 from cobandit.studies.journey import (
     Step,
@@ -34,7 +35,7 @@ def preview_steps(design: StudyDesign) -> list[str]:
     return list(shown.values())
 
 
-def preview_state(design: StudyDesign, step_id: str, language: str | None = None) -> dict[str, Any]:
+def preview_state(design: StudyDesign, step_id: str, language: str | None = None) -> JsonObject:
     """Return the state of a participant at a step, as the page gets it, and the texts of the page.
 
     Nothing is stored. Episodes are before their first round.
@@ -46,7 +47,7 @@ def preview_state(design: StudyDesign, step_id: str, language: str | None = None
     plan = ParticipantPlan(design, _SEED, 0, "", place)
     seat = design.participant_seat
     done = {before.id for before in way.steps[: way.places[step.id]]}
-    state: dict[str, Any] = {
+    state: JsonObject = {
         "participant": "preview",
         "study": design.name,
         "title": design.texts(chosen)["title"],
@@ -65,7 +66,7 @@ def preview_state(design: StudyDesign, step_id: str, language: str | None = None
     return {"state": state, "messages": page_texts(chosen, design)}
 
 
-def _part(design: StudyDesign, plan: ParticipantPlan, step: Step, language: str) -> dict[str, Any]:
+def _part(design: StudyDesign, plan: ParticipantPlan, step: Step, language: str) -> JsonObject:
     """Return the part of the state that only this kind of step has."""
     if step.kind == "thanks":
         thanks = {"code": design.completion_code or _CODE, "return_url": None}

@@ -8,9 +8,9 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 from urllib.parse import unquote
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.codes import derived_code
 from cobandit.studies.design import Outcome, StudyDesign
 from cobandit.studies.leaving import BUILT_IN, FINISHED, filled_address
@@ -95,10 +95,10 @@ def note_unfilled(connection: Connection, study: int, name: str, value: str, now
     write_setting(connection, _setting(study), as_json(refusals))
 
 
-def unfilled_links(connection: Connection, study: int, now: int) -> dict[str, Any] | None:
+def unfilled_links(connection: Connection, study: int, now: int) -> JsonObject | None:
     """Return the visitors turned away because of the link: parameter, value, number, and time of the last."""
     stored = read_setting(connection, _setting(study))
-    refusals: dict[str, Any] | None = None if stored is None else json.loads(stored)
+    refusals: JsonObject | None = None if stored is None else json.loads(stored)
     return refusals if refusals is not None and refusals["at"] > now - UNFILLED_SHOWN_MS else None
 
 
@@ -139,11 +139,11 @@ def return_template(study: Study, recruiter: str | None, outcome: str) -> str:
 _RETURN_URLS = {"prolific": "https://app.prolific.com/submissions/complete?cc={code}"}
 
 
-def thanks_for(study: Study, person: Participant, outcome: str) -> dict[str, Any]:
+def thanks_for(study: Study, person: Participant, outcome: str) -> JsonObject:
     """Return the completion code of a participant with an outcome, where it leads, and the pay of an early end."""
     code = outcome_code(study, outcome)
     shown = completion_code_for(code, person.kind, person.public_id) if code else None
-    thanks: dict[str, Any] = {"code": shown, "return_url": return_url(study, person, outcome, code)}
+    thanks: JsonObject = {"code": shown, "return_url": return_url(study, person, outcome, code)}
     if outcome in ("", FINISHED, "failed-attention"):  # the page does not tell people that they failed a check
         return thanks
     return thanks | {"ending": "short" if outcome == "no-team" else outcome} | pay_shown(study, outcome)

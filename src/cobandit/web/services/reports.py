@@ -17,9 +17,9 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from cobandit.base.extras import require_extras
+from cobandit.base.json_types import JsonObject
 from cobandit.web.refusals import Refused
 from cobandit.web.roles import Viewer
 from cobandit.web.services.blinding import masks_for
@@ -38,7 +38,7 @@ class StudyReport:
     """The files of a report, what the page shows of it, and the state of the data it was made of."""
 
     folder: Path
-    summary: dict[str, Any]
+    summary: JsonObject
     state: str
     shown_to: set[str] = field(default_factory=set)
     """The accounts whose look at this report is in the audit log."""
@@ -105,7 +105,7 @@ def _refuse_blind(connection: Connection, number: int, viewer: Viewer, kind: str
 # ---- within the process ----
 
 
-def _write(url: str, number: int, kind: str, folder: str) -> dict[str, Any]:
+def _write(url: str, number: int, kind: str, folder: str) -> JsonObject:
     """Write the analysis and the report into a folder, and return what the page shows of them."""
     from cobandit.analysis import analyse_data
     from cobandit.analysis.words import result_cells

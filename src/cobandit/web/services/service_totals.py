@@ -6,8 +6,8 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.service_tables import most_moves
 from cobandit.studies.service_use import RecordedUse, recorded_use, services_of
 from cobandit.web.storage.database import Connection
@@ -30,13 +30,13 @@ class Totals:
         self.used.add(other.used)
         self.takeovers += other.takeovers
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the sums as plain data."""
         sums = self.used.to_dict()
         return {"moves": sums.pop("moves"), "takeovers": self.takeovers} | sums
 
 
-def summed(rows: Iterable[dict[str, Any]]) -> dict[Player, Totals]:
+def summed(rows: Iterable[JsonObject]) -> dict[Player, Totals]:
     """Return the sums over stored records (`service_records`), by service."""
     by_player: dict[Player, Totals] = defaultdict(Totals)
     for row in rows:
@@ -46,7 +46,7 @@ def summed(rows: Iterable[dict[str, Any]]) -> dict[Player, Totals]:
     return dict(by_player)
 
 
-def listed(by_player: dict[Player, Totals]) -> list[dict[str, Any]]:
+def listed(by_player: dict[Player, Totals]) -> list[JsonObject]:
     """Return the sums as rows, sorted by service."""
     return [{"kind": kind, "player": player} | by_player[kind, player].to_dict() for kind, player in sorted(by_player)]
 
@@ -74,7 +74,7 @@ class ServiceTotals:
                     whole[player].add(totals)
             return dict(whole)
 
-    def view(self, connection: Connection, study: Study, *, blind: bool) -> dict[str, Any] | None:
+    def view(self, connection: Connection, study: Study, *, blind: bool) -> JsonObject | None:
         """Return what services did, and the cap; None where the design has none.
 
         A blind account gets the sums without names, because a name may tell a condition.

@@ -6,9 +6,10 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from pydantic_core import to_json
+
+from cobandit.base.json_types import JsonObject
 
 KEEP_ALIVE_SECONDS = 15.0
 KEEP_ALIVE = b": here\n\n"
@@ -16,7 +17,7 @@ ANSWERED_SECONDS = 0.25
 """How much later a stream sends what its member already has as the answer to a move."""
 
 
-def event_bytes(kind: str, data: dict[str, Any], id: str | None = None) -> bytes:
+def event_bytes(kind: str, data: JsonObject, id: str | None = None) -> bytes:
     """Return a server-sent event; a browser that comes back says the ``id`` of the last one it has had."""
     name = b"" if id is None else b"id: %s\n" % id.encode()
     return b"event: %s\ndata: %s\n%s\n" % (kind.encode(), to_json(data), name)

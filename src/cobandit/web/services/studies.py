@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.data import PEOPLE_KINDS
 from cobandit.web.refusals import not_found
 from cobandit.web.services.admission import Availability, availability, checked_state
@@ -18,7 +18,7 @@ from cobandit.web.storage.team_watch import teams_activity
 from cobandit.web.storage.values import now_ms
 
 
-def about(study: Study) -> dict[str, Any]:
+def about(study: Study) -> JsonObject:
     """Return the identifying facts of a study."""
     design = study.design
     return {
@@ -38,7 +38,7 @@ def about(study: Study) -> dict[str, Any]:
     }
 
 
-def availability_fields(connection: Connection, study: Study, consent_elsewhere: bool) -> dict[str, Any]:
+def availability_fields(connection: Connection, study: Study, consent_elsewhere: bool) -> JsonObject:
     """Return ``availability``, and ``open``: whether the open link takes people."""
     state = availability(connection, study, consent_elsewhere=consent_elsewhere)
     return {"open": state.code == "open", "availability": state.to_dict()}
@@ -60,10 +60,10 @@ def stored_study(connection: Connection, number: int) -> Study:
     return study
 
 
-async def list_studies(database: Database, *, consent_elsewhere: bool = False) -> list[dict[str, Any]]:
+async def list_studies(database: Database, *, consent_elsewhere: bool = False) -> list[JsonObject]:
     """Return every study, whether it takes people, and how many people are where."""
 
-    def ask(connection: Connection) -> list[dict[str, Any]]:
+    def ask(connection: Connection) -> list[JsonObject]:
         now = now_ms()
         known = studies.all_studies(connection)
         counts = {study.id: counts_of(headcounts(connection, study, now)) for study in known}

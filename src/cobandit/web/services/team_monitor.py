@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from time import monotonic
-from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import StudyDesign
 from cobandit.studies.design import Group
 from cobandit.studies.group_checks import players_of
@@ -51,7 +51,7 @@ class TeamMonitor:
 
     async def view(
         self, number: int, kind: str, viewer: Viewer, *, over: bool = False, offset: int = 0, limit: int = 100
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Return the lobby, a page of teams (at work, or ``over``), and the sums of takeovers and services."""
         viewer.require("participants")
         return await self._database.ask(
@@ -69,11 +69,11 @@ class TeamMonitor:
         over: bool = False,
         offset: int = 0,
         limit: int = 100,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Return the view synchronously, with the caller's connection."""
         study, now = stored_study(connection, number), now_ms()
         blind = bool(masks_for(connection, study, viewer, kind))
-        view: dict[str, Any] = {"now": now, "kind": kind, "blind": blind, "group": None, "lobby": [], "teams": []}
+        view: JsonObject = {"now": now, "kind": kind, "blind": blind, "group": None, "lobby": [], "teams": []}
         view |= {"total": 0, "offset": offset, "counts": None}
         if study.design.group is not None:
             total, teams = watched_teams(connection, number, kind, over=over, offset=offset, limit=limit)
@@ -101,7 +101,7 @@ class TeamMonitor:
             return counts
 
 
-def _group(design: StudyDesign, group: Group) -> dict[str, Any]:
+def _group(design: StudyDesign, group: Group) -> dict[str, object]:
     return {
         "size": len(design.participant_seats),
         "lobby_seconds": group.lobby_seconds,
@@ -111,7 +111,7 @@ def _group(design: StudyDesign, group: Group) -> dict[str, Any]:
     }
 
 
-def _lobby(connection: Connection, study: Study, kind: str, now: int) -> list[dict[str, Any]]:
+def _lobby(connection: Connection, study: Study, kind: str, now: int) -> list[dict[str, object]]:
     """Return who waits for a team, the first first."""
     group = study.design.group
     assert group is not None
@@ -142,9 +142,7 @@ def _check_in(waiting: Waiting, group: Group, now: int) -> str:
     return "ready" if now - waiting.ready_at <= 1000 * group.check_in_seconds else "unasked"
 
 
-def _teams(
-    connection: Connection, study: Study, teams: Sequence[Team], now: int, *, blind: bool
-) -> list[dict[str, Any]]:
+def _teams(connection: Connection, study: Study, teams: Sequence[Team], now: int, *, blind: bool) -> list[JsonObject]:
     numbers = [team.id for team in teams]
     people = participants_by_ids(connection, [person for team in teams for person in team.people])
     latest, taken = standings(connection, numbers), takeovers_by_team(connection, numbers)
@@ -162,11 +160,11 @@ def _teams(
 
 
 def _team(
-    design: StudyDesign, team: Team, standing: Standing | None, seats: list[dict[str, Any]], *, blind: bool
-) -> dict[str, Any]:
+    design: StudyDesign, team: Team, standing: Standing | None, seats: list[JsonObject], *, blind: bool
+) -> JsonObject:
     there = [row["seat"] for row in seats if row["left"] is None and row["status"] not in (None, "finished")]
     playing = bool(there) and standing is not None and standing.finished_at is None
-    view: dict[str, Any] = {
+    view: JsonObject = {
         "team": team.public_id,
         "formed_at": team.formed_at,
         "status": "playing" if playing else "meeting" if team.meet_by is not None else "apart" if there else "over",
@@ -186,7 +184,7 @@ def _team(
 
 def _member(
     design: StudyDesign, member: Member, person: Participant | None, steps: Mapping[int, Step], now: int
-) -> dict[str, Any]:
+) -> JsonObject:
     left = None if member.left_at is None else {"at": member.left_at, "reason": member.left_reason}
     return {
         "seat": member.seat,
@@ -199,7 +197,7 @@ def _member(
     }
 
 
-def _waiting(design: StudyDesign, standing: Standing, there: Sequence[int], *, blind: bool) -> dict[str, Any] | None:
+def _waiting(design: StudyDesign, standing: Standing, there: Sequence[int], *, blind: bool) -> JsonObject | None:
     """Return who has moved in the round under way, since when, for whom they wait, and when an AI moves for those."""
     players = players_of(design, standing.condition)
     free = [seat for seat, player in enumerate(players) if (player == "service" and not blind) or seat in there]
@@ -214,7 +212,7 @@ def _waiting(design: StudyDesign, standing: Standing, there: Sequence[int], *, b
     return {"seats": moved, "for": missing, "since": since, "deadline": min(due, default=None)}
 
 
-def _meeting(design: StudyDesign, team: Team, there: Sequence[int]) -> dict[str, Any]:
+def _meeting(design: StudyDesign, team: Team, there: Sequence[int]) -> JsonObject:
     """Return who waits for members that are still busy with the part before."""
     number = max(member.arrived for member in team.members.values())
     here = [seat for seat in there if team.members[seat].arrived >= number]
@@ -225,9 +223,7 @@ def _meeting(design: StudyDesign, team: Team, there: Sequence[int]) -> dict[str,
     return {"seats": here, "for": late, "since": since, "deadline": team.meet_by}
 
 
-def _takeovers(
-    design: StudyDesign, team: Team, taken: Mapping[int, Counter[str]], *, blind: bool
-) -> list[dict[str, Any]]:
+def _takeovers(design: StudyDesign, team: Team, taken: Mapping[int, Counter[str]], *, blind: bool) -> list[JsonObject]:
     """Return how many moves an AI made in place of a person or service, by seat; by which agents and why."""
     rows = []
     for seat, by_condition in sorted(taken.items()):

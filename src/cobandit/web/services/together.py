@@ -10,6 +10,7 @@ import secrets
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import Round, StudyDesign
 from cobandit.web.refusals import Refused, conflict
 from cobandit.web.services.games import Game
@@ -44,7 +45,7 @@ WATCH_SECONDS = {True: 0.5, False: 0.05}
 """How often a process looks for what other processes have written: SQLite seldom has any, PostgreSQL has workers."""
 
 
-def round_view(played: Round, seat: int, *, graded: bool = False) -> dict[str, Any]:
+def round_view(played: Round, seat: int, *, graded: bool = False) -> JsonObject:
     """Return a round as the participant, in a seat, may see it; ``graded``: its outcome is a score."""
     seen = played.seen[seat]
     if graded:
@@ -65,7 +66,7 @@ class Together:
 
     # The lobby
 
-    async def lobby(self, token: str, *, ready: bool) -> dict[str, Any] | None:
+    async def lobby(self, token: str, *, ready: bool) -> JsonObject | None:
         """Join the lobby, or confirm the participant's presence; return its view, or None if the wait is over."""
         async with self._people.person(token, fresh=True) as person:
             if person.step.kind != "lobby":
@@ -75,13 +76,13 @@ class Together:
             self.lobbies.publish(study.id, record.kind)
             return await self.lobby_view(person)
 
-    async def lobby_view(self, person: ActiveParticipant) -> dict[str, Any] | None:
+    async def lobby_view(self, person: ActiveParticipant) -> JsonObject | None:
         """Return what the page shows of the lobby; None where a team was formed."""
         record, design = person.record, person.study.design
         group, size = design.group, len(design.participant_seats)
         assert group is not None
 
-        def ask(connection: Connection) -> dict[str, Any] | None:
+        def ask(connection: Connection) -> JsonObject | None:
             team = team_of(connection, record.id)
             waiting = waiting_people(connection, record.study_id, record.kind)
             return None if team is not None else lobby_view(waiting, record.id, group, size, now_ms())
@@ -107,7 +108,7 @@ class Together:
 
     def state(
         self, game: Game, person: ActiveParticipant, language: str, position: Position | None = None
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Return what the page shows of the team: made of sealed rounds, and of the own move alone."""
         team, seat, now = game.team, self.seat(person), now_ms()
         view = self._lasting_view(game, seat, language).copy()
@@ -122,7 +123,7 @@ class Together:
             view["seconds_left"] = max(0, limit - (now - game.stored.round_at) // 1000)
         return view
 
-    def _lasting_view(self, game: Game, seat: int, language: str) -> dict[str, Any]:
+    def _lasting_view(self, game: Game, seat: int, language: str) -> dict[str, object]:
         """Return the part of the state that changes with the members alone; it is needed for every sealed round."""
         if (known := game.views.get((seat, language))) is not None:
             return known
@@ -149,7 +150,7 @@ class Together:
 
     async def play(
         self, person: ActiveParticipant, number: int, moves: Sequence[Move], language: str | None
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Take the moves of a member; the answer has the rounds that are sealed."""
         if person.team is None or not self.teams.has_begun(person.team.id, number):
             await self.game(person, number)
@@ -162,7 +163,7 @@ class Together:
             answer["waiting"] = True
         return answer
 
-    async def team(self, token: str, number: int, after: int, language: str | None) -> dict[str, Any]:
+    async def team(self, token: str, number: int, after: int, language: str | None) -> JsonObject:
         """Return the rounds that were sealed after a round, and the state of the team: for pages without a stream."""
         async with self._people.person(token, fresh=True) as person:
             step = person.step
@@ -173,7 +174,7 @@ class Together:
             chosen = self._language(person.study.design, language or person.record.language)
             return self._since(game, person, after, None) | {"team": self.state(game, person, chosen, position)}
 
-    def _since(self, game: Game, person: ActiveParticipant, after: int, until: int | None) -> dict[str, Any]:
+    def _since(self, game: Game, person: ActiveParticipant, after: int, until: int | None) -> JsonObject:
         episode, seat, played = game.episode, self.seat(person), game.played
         last = played if until is None else min(until, played)
         graded = game.plan.design.rewards.graded
@@ -215,7 +216,7 @@ class Together:
         team, number, seat = game.team.id, game.plan.index, self.seat(person)
         had = re.fullmatch(r"(\d{1,9})-(\d{1,9})", last)
         sent = int(had[2]) if had is not None and int(had[1]) == number else max(0, game.played - 1)
-        shown: dict[str, Any] | None = None
+        shown: JsonObject | None = None
         messages = _MessageEvents(self.messages, person.token)
         with self.teams.hub.listening(team, seat) as event:
             event.set()
@@ -343,7 +344,7 @@ def _team_of_one(connection: Connection, person: ActiveParticipant) -> None:
     store_team(connection, person.study, record.kind, seats, now_ms(), seed=plan.seed, order=plan.order)
 
 
-def _lasting(view: dict[str, Any]) -> dict[str, Any]:
+def _lasting(view: JsonObject) -> JsonObject:
     """Return the part of a view that does not change by the clock, nor by the own move."""
     return {key: value for key, value in view.items() if key not in ("seconds_left", "moved")} | {
         "meeting": None if view["meeting"] is None else (view["meeting"]["here"], view["meeting"]["needed"])

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cobandit.base.json_types import JsonObject
 from cobandit.web.roles import Viewer
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.live import Live
@@ -119,7 +120,7 @@ class CurvesApart(Curves):
         super().__init__(database)
         self._reader = reader
 
-    async def curves(self, number: int, kind: str, viewer: Viewer) -> dict[str, Any]:
+    async def curves(self, number: int, kind: str, viewer: Viewer) -> JsonObject:
         """Return the same as `Curves.curves`."""
         answer = await self._reader.ask(_curves_of, number, kind, viewer)
         return await super().curves(number, kind, viewer) if answer is None else answer
@@ -157,7 +158,7 @@ def _live_view(number: int, wanted: Listing, base: str, viewer: Viewer, since: i
         return live.read(connection, number, wanted, base, viewer, since)
 
 
-def _curves_of(number: int, kind: str, viewer: Viewer) -> dict[str, Any]:
+def _curves_of(number: int, kind: str, viewer: Viewer) -> dict[str, object]:
     database, _, curves = _services[0]
     with database.read() as connection:
         return curves.read(connection, number, kind, viewer)

@@ -7,8 +7,8 @@ what was done, the completion code and the pay.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.journey import debriefing_payload, journey, page_texts_of, task_payload
 from cobandit.studies.leaving import placeholders
 from cobandit.web.refusals import Refused, busy, conflict, not_found
@@ -121,7 +121,7 @@ def _erase(connection: Connection, study: Study, token: str) -> None:
         record(connection, "participant", "participant-withdrew", study.label, participant=mark, data=data)
 
 
-async def withdrawn_state(database: Database, token: str, language: str | None) -> dict[str, Any] | None:
+async def withdrawn_state(database: Database, token: str, language: str | None) -> JsonObject | None:
     """Return the state for the page of a participant who has withdrawn; None: there is no such withdrawal."""
 
     def ask(connection: Connection) -> tuple[StoredWithdrawal, Study] | None:
@@ -137,7 +137,7 @@ async def withdrawn_state(database: Database, token: str, language: str | None) 
     wanted = language or stored.language
     chosen = wanted if wanted in design.languages else design.languages[0]
     total = len(journey(design)) - 1
-    thanks: dict[str, Any] = {
+    thanks: JsonObject = {
         "code": stored.code or None,
         "return_url": stored.return_url,
         "ending": WITHDREW,

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
+from cobandit.base.json_types import JsonObject
 from cobandit.web.storage.schema import answers
 from cobandit.web.storage.values import as_json
 
@@ -61,12 +62,12 @@ def answered_steps(connection: Connection, people: Sequence[int]) -> dict[int, i
     return {participant: int(count) for participant, count in rows}
 
 
-def merged_answers(connection: Connection, people: Sequence[int], steps: Sequence[str]) -> dict[int, dict[str, Any]]:
+def merged_answers(connection: Connection, people: Sequence[int], steps: Sequence[str]) -> dict[int, JsonObject]:
     """Return the answers of some people to some steps, merged, by participant."""
     query = select(answers.c.participant_id, answers.c.answers).where(
         answers.c.participant_id.in_(people), answers.c.step.in_(steps)
     )
-    given: dict[int, dict[str, Any]] = defaultdict(dict)
+    given: dict[int, JsonObject] = defaultdict(dict)
     for participant, text in connection.execute(query):
         given[participant] |= json.loads(text)
     return given

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import StudyDesign
 from cobandit.web.storage.events import Event, add_events
 from cobandit.web.storage.participants import active_since
@@ -30,7 +31,7 @@ class Message:
     at: int
     text: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the message as the page gets it."""
         return {"key": self.key, "text": self.text}
 

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from cobandit.base.json_types import JsonObject
 from cobandit.engine.partner_game import Entry
 from cobandit.web.storage.moves import ARRAY_TYPES, arrays, columns, parts
 from cobandit.web.storage.participants import Stale
@@ -32,7 +33,7 @@ class StoredTeam:
     id: int
     tenant: str
     name: str
-    setting: dict[str, Any]
+    setting: JsonObject
     created_at: int
 
 
@@ -44,8 +45,8 @@ class StoredGame:
     team_id: int
     name: str
     seed: int
-    origin: dict[str, Any] | None
-    snapshot: dict[str, Any] | None
+    origin: JsonObject | None
+    snapshot: JsonObject | None
     snapshot_number: int
     created_at: int
 
@@ -63,7 +64,7 @@ class StoredEntry:
 # Teams
 
 
-def add_team(connection: Connection, tenant: str, name: str, setting: dict[str, Any], now: int) -> StoredTeam:
+def add_team(connection: Connection, tenant: str, name: str, setting: JsonObject, now: int) -> StoredTeam:
     """Store a team; `Stale` where the tenant has one of this name."""
     values = {"tenant": tenant, "name": name, "setting": as_json(setting), "created_at": now}
     try:
@@ -110,7 +111,7 @@ def delete_team(connection: Connection, tenant: str, name: str) -> bool:
 
 
 def add_game(
-    connection: Connection, team_id: int, name: str, seed: int, origin: dict[str, Any] | None, now: int
+    connection: Connection, team_id: int, name: str, seed: int, origin: JsonObject | None, now: int
 ) -> StoredGame:
     """Store a game; `Stale` where the team has one of this name, or was deleted."""
     values = {"team_id": team_id, "name": name, "seed": str(seed), "snapshot_number": 0, "created_at": now}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from cobandit.base.json_types import JsonObject
 from cobandit.web.storage.schema import episodes, move_records, moves, teams
 
 
@@ -24,7 +24,7 @@ def count_by_episode(connection: Connection, study: int) -> dict[int, int]:
     return {episode: int(count) for episode, count in connection.execute(query.group_by(move_records.c.episode_id))}
 
 
-def service_records(connection: Connection, study: int, *, episode: int | None = None) -> Iterator[dict[str, Any]]:
+def service_records(connection: Connection, study: int, *, episode: int | None = None) -> Iterator[JsonObject]:
     """Yield every record of a study in the order of teams, episodes and rounds, with who moved in the end.
 
     ``episode`` is the number in the database of the only episode that is wanted.

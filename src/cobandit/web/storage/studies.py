@@ -142,7 +142,7 @@ def _secret(seed: int) -> str:
     return hashlib.sha256(f"secret:{seed}".encode()).hexdigest()
 
 
-def _design_values(design: StudyDesign, code: str, versions: Mapping[str, str]) -> dict[str, Any]:
+def _design_values(design: StudyDesign, code: str, versions: Mapping[str, str]) -> dict[str, object]:
     return {
         "digest": design.digest,
         "design": as_json(design.to_dict()),

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.data import moment
 from cobandit.web.access import COOKIE, confirm_password, drop_login_cookie
 from cobandit.web.refusals import Refused
@@ -141,7 +142,7 @@ async def reset_account(request: Request, name: str, database: Data, by: By) -> 
 
 
 @api.get("")
-async def list_sessions(request: Request, database: Data, by: By) -> dict[str, list[dict[str, Any]]]:
+async def list_sessions(request: Request, database: Data, by: By) -> dict[str, list[JsonObject]]:
     """Return the open logins: the user's own, or for the owner all."""
     return {"sessions": await _sessions(request, database, by)}
 
@@ -186,7 +187,7 @@ def _token(request: Request) -> str:
     return request.headers.get("authorization", "").partition(" ")[2].strip() or request.cookies.get(COOKIE, "")
 
 
-async def _sessions(request: Request, database: Database, by: str) -> list[dict[str, Any]]:
+async def _sessions(request: Request, database: Database, by: str) -> list[JsonObject]:
     mine = session_id(digest(_token(request)))
     whose = None if request.state.role == "owner" else by
     listed = await database.ask(lambda connection: sessions(connection, now_ms(), whose))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import AsyncIterator
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPBearer
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.export import EXPORT_FORMATS
 from cobandit.web.access import log_out, require_admin
 from cobandit.web.routes.admin import account, audit, designs, results, robot, teams
@@ -56,7 +57,7 @@ from cobandit.web.storage.database import Database
 MOST_ROUNDS = 1000
 CHUNK = 256 * 1024
 
-Listing = list[dict[str, Any]]
+Listing = list[JsonObject]
 
 _BEARER = HTTPBearer(auto_error=False, description="The token of POST /api/admin/login")
 
@@ -82,12 +83,12 @@ async def program_logout(request: Request) -> DoneBody:
 
 
 @router.get("/studies")
-async def studies(request: Request, database: Data) -> dict[str, list[dict[str, Any]]]:
+async def studies(request: Request, database: Data) -> dict[str, list[JsonObject]]:
     """Return every study, whether it takes people, and how many people of each kind are where."""
     return {"studies": await list_studies(database, consent_elsewhere=request.app.state.config.consent_elsewhere)}
 
 
-@router.get("/studies/{number}/live", response_model=dict[str, Any])
+@router.get("/studies/{number}/live", response_model=JsonObject)
 async def live(
     request: Request, number: StudyNumber, service: LiveService, wanted: Wanted, viewer: Who, since: Since = None
 ) -> Response:
@@ -114,7 +115,7 @@ async def blind_study(number: StudyNumber, database: Data, by: By) -> DoneBody:
 
 
 @router.get("/studies/{number}/curves")
-async def curves(number: StudyNumber, service: CurvesService, viewer: Who, kind: Kind = "real") -> dict[str, Any]:
+async def curves(number: StudyNumber, service: CurvesService, viewer: Who, kind: Kind = "real") -> JsonObject:
     """Mean cumulative task regret by condition, with its standard error; ``pending`` above 0: ask again.
 
     There are none for an account that is blind to the conditions.
@@ -228,7 +229,7 @@ async def list_payments(
 @router.get("/studies/{number}/participants/{participant}")
 async def participant(
     request: Request, number: StudyNumber, participant: PublicId, database: Data, viewer: Who
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return all about one participant but the rounds."""
     return await participant_view(database, number, participant, viewer, base_url(request))
 
@@ -242,7 +243,7 @@ async def rounds(
     viewer: Who,
     first: Annotated[int, Query(alias="from", ge=1, le=LARGEST)] = 1,
     limit: Annotated[int, Query(ge=1, le=MOST_ROUNDS)] = 100,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return rounds of one episode, starting at a round."""
     return await rounds_view(database, number, participant, episode, viewer, first=first, limit=limit)
 

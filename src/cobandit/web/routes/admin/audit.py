@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from cobandit.base.json_types import JsonObject
 from cobandit.web.routes.admin.common import Data, Who
 from cobandit.web.routes.bodies import LARGEST
 from cobandit.web.services.audit import audit_view, whole_log
@@ -16,7 +17,7 @@ Before = Annotated[int | None, Query(ge=1, le=LARGEST, description="Entries with
 
 
 @router.get("")
-async def entries(database: Data, viewer: Who, before: Before = None) -> dict[str, Any]:
+async def entries(database: Data, viewer: Who, before: Before = None) -> JsonObject:
     """Return the entries, the newest first, and the damaged ones."""
     return await audit_view(database, viewer, before)
 

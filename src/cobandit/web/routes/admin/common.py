@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path, Query, Request, Response
 
+from cobandit.base.json_types import JsonObject
 from cobandit.web.access import acting, viewer_of
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import not_found
@@ -127,12 +128,12 @@ def base_url(request: Request) -> str:
     return (config.public_url or str(request.base_url).rstrip("/") + config.root_path).rstrip("/")
 
 
-def with_url(request: Request, entry: dict[str, Any]) -> dict[str, Any]:
+def with_url(request: Request, entry: JsonObject) -> JsonObject:
     """Return the whole address of a personal link in place of its path."""
     return {key: value for key, value in entry.items() if key != "path"} | {"url": base_url(request) + entry["path"]}
 
 
-def counted(response: Response, page: Page) -> list[dict[str, Any]]:
+def counted(response: Response, page: Page) -> list[JsonObject]:
     """Return the rows of a page, and say in a header how long the whole list is."""
     response.headers["x-total-count"] = str(page.total)
     return page.rows

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies.data import moment
 from cobandit.studies.design_schema import design_schema
 from cobandit.web.access import require_admin
@@ -66,13 +67,13 @@ async def design_page(request: Request, number: DraftNumber, database: Data, vie
 
 
 @router.get("")
-async def list_designs(database: Data, viewer: Who) -> dict[str, Any]:
+async def list_designs(database: Data, viewer: Who) -> JsonObject:
     """Return all drafts, the templates and the stored studies that a draft can begin with."""
     return await drafts.list_drafts(database, viewer)
 
 
 @router.post("", status_code=201)
-async def create(body: NewDraftBody, database: Data, viewer: Who) -> dict[str, Any]:
+async def create(body: NewDraftBody, database: Data, viewer: Who) -> JsonObject:
     """Create a draft."""
     return await drafts.create_draft(
         database, viewer, body.name, template=body.template, study=body.study, text=body.text
@@ -80,14 +81,14 @@ async def create(body: NewDraftBody, database: Data, viewer: Who) -> dict[str, A
 
 
 @router.get("/schema")
-async def schema(viewer: Who) -> dict[str, Any]:
+async def schema(viewer: Who) -> JsonObject:
     """Return the JSON Schema of designs, as `cobandit study schema` prints it."""
     viewer.require("designs")
     return design_schema()
 
 
 @router.post("/edit")
-async def edit(body: EditsBody, viewer: Who) -> dict[str, Any]:
+async def edit(body: EditsBody, viewer: Who) -> JsonObject:
     """Return a text after some edits, its data, and the first problem with its place; nothing is stored."""
     viewer.require("designs")
     return await drafts.edit_text(
@@ -96,26 +97,26 @@ async def edit(body: EditsBody, viewer: Who) -> dict[str, Any]:
 
 
 @router.post("/preview")
-async def preview(body: PreviewBody, viewer: Who) -> dict[str, Any]:
+async def preview(body: PreviewBody, viewer: Who) -> JsonObject:
     """Return the state of a participant at a step of a draft, and the texts of the page; nothing is stored."""
     viewer.require("designs")
     return await drafts.preview_text(body.text, body.step, body.language)
 
 
 @router.post("/files", status_code=201)
-async def upload(request: Request, file: FileName, database: Data, viewer: Who) -> dict[str, Any]:
+async def upload(request: Request, file: FileName, database: Data, viewer: Who) -> JsonObject:
     """Store the body, a picture or a short video, under its hash; return its entry for the table `media` of a draft."""
     return await media.upload(database, viewer, file, await request.body())
 
 
 @router.get("/{number}")
-async def draft(number: DraftNumber, database: Data, viewer: Who, revision: RevisionNumber = None) -> dict[str, Any]:
+async def draft(number: DraftNumber, database: Data, viewer: Who, revision: RevisionNumber = None) -> JsonObject:
     """Return a draft with the text of a revision, its data and its problem, and the list of revisions."""
     return await drafts.find_draft(database, number, viewer, revision)
 
 
 @router.post("/{number}")
-async def save(number: DraftNumber, body: SaveDraftBody, database: Data, viewer: Who) -> dict[str, Any]:
+async def save(number: DraftNumber, body: SaveDraftBody, database: Data, viewer: Who) -> JsonObject:
     """Store the next revision; answer 409 if a newer one was saved meanwhile."""
     return await drafts.save_draft(database, number, viewer, body.text, body.revision)
 
@@ -128,12 +129,12 @@ async def delete(number: DraftNumber, database: Data, viewer: Who) -> DoneBody:
 
 
 @router.post("/{number}/differences")
-async def differences(number: DraftNumber, body: DifferencesBody, database: Data, viewer: Who) -> dict[str, Any]:
+async def differences(number: DraftNumber, body: DifferencesBody, database: Data, viewer: Who) -> JsonObject:
     """Return the differences between a text and a revision or a published version, as lines of a unified diff."""
     return await drafts.differences(database, number, viewer, body.text, version=body.version, revision=body.revision)
 
 
 @router.post("/{number}/publish", status_code=201)
-async def publish(number: DraftNumber, body: PublishBody, database: Data, viewer: Who) -> dict[str, Any]:
+async def publish(number: DraftNumber, body: PublishBody, database: Data, viewer: Who) -> JsonObject:
     """Register a saved revision as a study, by default as the next version of its name."""
     return await drafts.publish_draft(database, number, viewer, body.revision, body.version)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from cobandit.base.json_types import JsonObject
 from cobandit.web import pages
 from cobandit.web.access import Credentials, is_admin, log_in, set_cookies
 from cobandit.web.config import WebConfig
@@ -51,7 +51,7 @@ async def login(request: Request) -> Response:
 
 
 @router.post("/api/admin/login", tags=["researcher"], response_model=LoginBody)
-async def program_login(request: Request, body: PasswordBody) -> dict[str, Any]:
+async def program_login(request: Request, body: PasswordBody) -> JsonObject:
     """Return a login for programs, sent as a bearer from then on."""
     granted = await log_in(request, Credentials(body.password, body.name, body.code))
     return {"token": granted.token, "expires_at": granted.expires}

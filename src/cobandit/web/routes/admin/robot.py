@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 
+from cobandit.base.json_types import JsonObject
 from cobandit.web.routes.bodies import BurgerBody, DoneBody, PlacedBody
 from cobandit.web.services.robot.lab import Lab
 
@@ -21,7 +22,7 @@ TheLab = Annotated[Lab, Depends(_lab)]
 
 
 @router.get("")
-async def console(lab: TheLab) -> dict[str, Any]:
+async def console(lab: TheLab) -> JsonObject:
     """Return the state of the arm, its user, the burger on the plate, open requests, and recent events."""
     return lab.state()
 

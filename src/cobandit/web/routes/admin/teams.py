@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
+from cobandit.base.json_types import JsonObject
 from cobandit.web.refusals import not_found
 from cobandit.web.routes.admin.common import (
     MOST_LISTED,
@@ -42,7 +43,7 @@ async def teams(
     over: Annotated[bool, Query(description="Teams whose members have all finished or left")] = False,
     offset: Annotated[int, Query(ge=0, le=LARGEST, description="How many to skip")] = 0,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED, description="How many teams at most")] = 100,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return who waits in the lobby, a page of teams with who waits for whom, takeovers, and what services cost.
 
     An account that is blind gets neither conditions nor what would tell them apart.

@@ -33,7 +33,7 @@ LARGEST_PAGE = 1000
 router = APIRouter(prefix="/v1")
 
 
-def _scope(scope: str) -> Any:
+def _scope(scope: str) -> object:
     async def tenant(request: Request) -> str:
         keys: Keys = request.app.state.keys
         header = request.headers.get("authorization", "").encode("latin-1")

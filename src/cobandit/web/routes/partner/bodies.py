@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
+from cobandit.base.json_types import JsonObject
 from cobandit.engine.partner_game import DefaultReward
 from cobandit.problem.observation import ObservationName
 from cobandit.web.routes.bodies import LARGEST, Key, StrictBody, storable
@@ -82,7 +83,7 @@ class GameBody(StrictBody):
 
     game: Name = Field(description="The name of the game, part of addresses")
     seed: int | None = Field(None, ge=0, le=2**63 - 1, description="Random seed; left out: a new one")
-    state: dict[str, Any] | None = Field(None, description="An exported game, or `Partner.state()` of the library")
+    state: JsonObject | None = Field(None, description="An exported game, or `Partner.state()` of the library")
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
@@ -154,14 +155,14 @@ class TeamView(BaseModel):
     arms: list[int]
     seat: int
     horizon: int
-    options: dict[str, Any]
+    options: JsonObject
     observability: list[float] | None
     observation: str
     noise: list[float] | None
     roles: str | list[int]
     binary: bool | None
     shadow: bool
-    default: dict[str, Any] | None
+    default: JsonObject | None
 
 
 class TeamsView(BaseModel):
@@ -221,5 +222,5 @@ class HistoryView(BaseModel):
 class StateView(BaseModel):
     """An exported game."""
 
-    team: dict[str, Any]
-    state: dict[str, Any]
+    team: JsonObject
+    state: JsonObject

@@ -6,12 +6,13 @@ Nearly all requests are these two. The routes in `api` only describe them for th
 from __future__ import annotations
 
 import re
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
+from cobandit.base.json_types import JsonObject
 from cobandit.web.routes.moves import (
     ANSWER_HEADERS,
     Handlers,
@@ -71,7 +72,7 @@ class PartnerEndpoint:
             status, content, headers = error_answer(self._handlers, scope, error)
         await send_answer(scope, send, status, content, headers)
 
-    async def _answer(self, what: str, place: tuple[str, str, str], content_type: bytes, body: bytes) -> dict[str, Any]:
+    async def _answer(self, what: str, place: tuple[str, str, str], content_type: bytes, body: bytes) -> JsonObject:
         if what == "choose":
             wanted = _parsed(ChooseBody, content_type, body) if body else ChooseBody.model_construct()
             return await self._games.choose(place, wanted.round, wanted.event, wanted.after)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cobandit.base.errors import CobanditError, InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.engine.partner_game import Entry, GameConflict, OpenRound, PartnerGame
 from cobandit.web.refusals import Refused, busy, conflict, not_found
 from cobandit.web.services.partner.settings import TeamSetting, ranks_of_game
@@ -86,7 +87,7 @@ class Games:
 
     async def choose(
         self, place: Place, t: int | None, event: str | None = None, after: int | None = None
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Return the partner's arm: of a round, of an event, or of the current round.
 
         ``after`` is a round that the client has seen end: a current round in memory that is later needs no look into
@@ -115,7 +116,7 @@ class Games:
             return not self._database.sqlite
         return newest < (t if t is not None else (after or 0) + 1)
 
-    async def _choose_for(self, active: ActiveGame, event: str, t: int | None) -> dict[str, Any]:
+    async def _choose_for(self, active: ActiveGame, event: str, t: int | None) -> dict[str, object]:
         number = active.game.named(event)
         if number is None:
             active = await self._caught_up(active)
@@ -137,7 +138,7 @@ class Games:
         opened = active.game.open[number]
         return _choice_view(active, number, opened)
 
-    async def observe(self, place: Place, given: Feedback) -> dict[str, Any]:
+    async def observe(self, place: Place, given: Feedback) -> JsonObject:
         """Store feedback on a round, once, and return the choice of the newest round."""
         for _ in range(TRIES):
             async with self._turn(place):
@@ -148,7 +149,7 @@ class Games:
                     self._forget(place)
         raise busy()
 
-    async def _observe(self, active: ActiveGame, given: Feedback) -> dict[str, Any]:
+    async def _observe(self, active: ActiveGame, given: Feedback) -> dict[str, object]:
         t = await self._round_of(active, given)
         if t > active.game.round:
             active = await self._caught_up(active)
@@ -192,19 +193,19 @@ class Games:
 
     # Reading
 
-    async def view(self, place: Place) -> dict[str, Any]:
+    async def view(self, place: Place) -> JsonObject:
         """Return where a game is."""
         async with self._turn(place):
             active = await self._caught_up(await self._active(place))
             return _game_view(active)
 
-    async def export(self, place: Place) -> dict[str, Any]:
+    async def export(self, place: Place) -> JsonObject:
         """Return the whole state of a game, from which another game can continue."""
         async with self._turn(place):
             active = await self._caught_up(await self._active(place))
             return {"team": active.setting.to_dict(), "state": active.game.state()}
 
-    async def history(self, place: Place, after: int, limit: int) -> dict[str, Any]:
+    async def history(self, place: Place, after: int, limit: int) -> JsonObject:
         """Return rounds of a game after a round, and the newest round."""
         async with self._turn(place):
             active = await self._caught_up(await self._active(place))
@@ -370,8 +371,8 @@ def _is_repeat(
     return all(stored is not None for stored in repeated)
 
 
-def _choice_view(active: ActiveGame, t: int, opened: OpenRound) -> dict[str, Any]:
-    view: dict[str, Any] = {"round": t, "arm": opened.arm}
+def _choice_view(active: ActiveGame, t: int, opened: OpenRound) -> dict[str, object]:
+    view: JsonObject = {"round": t, "arm": opened.arm}
     if opened.predictions:
         view["predictions"] = {str(seat): arm for seat, arm in opened.predictions.items()}
     if opened.event is not None:
@@ -381,17 +382,17 @@ def _choice_view(active: ActiveGame, t: int, opened: OpenRound) -> dict[str, Any
     return view
 
 
-def _past_choice(t: int, known: Sequence[StoredEntry], active: ActiveGame) -> dict[str, Any]:
+def _past_choice(t: int, known: Sequence[StoredEntry], active: ActiveGame) -> dict[str, object]:
     chosen = next((stored for stored in known if stored.entry.arm >= 0), None)
     if chosen is None:
         raise conflict("before-import", f"Round {t} was played before this game was imported.")
-    view: dict[str, Any] = {"round": t, "arm": chosen.entry.arm}
+    view: JsonObject = {"round": t, "arm": chosen.entry.arm}
     if chosen.predictions:
         view["predictions"] = chosen.predictions
     return view | ({"shadow": True} if active.setting.shadow else {})
 
 
-def _game_view(active: ActiveGame) -> dict[str, Any]:
+def _game_view(active: ActiveGame) -> dict[str, object]:
     game, (_, team, name) = active.game, active.place
     return {
         "team": team,
@@ -405,7 +406,7 @@ def _game_view(active: ActiveGame) -> dict[str, Any]:
     }
 
 
-def _history(active: ActiveGame, entries: Sequence[StoredEntry], after: int, limit: int) -> dict[str, Any]:
+def _history(active: ActiveGame, entries: Sequence[StoredEntry], after: int, limit: int) -> dict[str, object]:
     game, default = active.game, active.setting.default
     overdue = game.overdue(now_ms())
     by_round: dict[int, list[StoredEntry]] = defaultdict(list)
@@ -422,8 +423,8 @@ def _history(active: ActiveGame, entries: Sequence[StoredEntry], after: int, lim
     return {"rounds": rounds, "more": more, "next": _choice_view(active, game.round, game.newest)}
 
 
-def _history_row(t: int, entries: Sequence[StoredEntry], opened: OpenRound | None) -> dict[str, Any]:
-    row: dict[str, Any] = {"round": t, "arm": None, "action": None}
+def _history_row(t: int, entries: Sequence[StoredEntry], opened: OpenRound | None) -> dict[str, object]:
+    row: JsonObject = {"round": t, "arm": None, "action": None}
     if opened is not None:
         row |= {"arm": opened.arm, "predictions": {str(seat): arm for seat, arm in opened.predictions.items()}}
     for stored in entries:

@@ -11,6 +11,7 @@ from cobandit.agents.base import Agent, Controller
 from cobandit.agents.lookup import agent_class
 from cobandit.agents.team import electing_form
 from cobandit.base.errors import InvalidInput
+from cobandit.base.json_types import JsonObject
 from cobandit.engine.environment import Environment, run_streams
 from cobandit.engine.partner import Partner
 from cobandit.engine.partner_game import DefaultReward, PartnerGame
@@ -53,7 +54,7 @@ class TeamSetting:
             given["default"] = DefaultReward(**given["default"])
         return cls(**given)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the setting as plain data for JSON."""
         plain = asdict(self) | {"options": dict(self.options), "arms": list(self.arms)}
         for name in ("observability", "noise", "roles"):
@@ -89,7 +90,7 @@ class TeamSetting:
     def new_game(self, seed: int) -> PartnerGame:
         """Return a game in its first round. Drawn roles are those of a simulation with this seed."""
         agent, roles = self.new_agent(), self.roles
-        setting: dict[str, Any] = {"observation": self.observation, "noise": self.noise}
+        setting: JsonObject = {"observation": self.observation, "noise": self.noise}
         problem = Problem.bernoulli("random", self.observability, arms=self.arms, roles=roles, **setting)
         if problem.draws_roles:
             roles = Environment(problem, run_streams(problem, seed, 0)).instance.ranks

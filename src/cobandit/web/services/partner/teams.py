@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.base.streams import checked_seed
 from cobandit.web.refusals import busy, conflict, not_found
 from cobandit.web.services.partner.games import NO_GAME, NO_TEAM, TRIES, Games, Place, checked_name
@@ -25,7 +26,7 @@ class Teams:
     def __init__(self, database: Database, games: Games) -> None:
         self._database, self._games = database, games
 
-    async def create(self, tenant: str, name: str, setting: TeamSetting) -> tuple[dict[str, Any], bool]:
+    async def create(self, tenant: str, name: str, setting: TeamSetting) -> tuple[JsonObject, bool]:
         """Store a team; return it, and whether it is new. The same team again is the one that is there."""
         checked_name("team", name)
         setting.check()
@@ -49,14 +50,14 @@ class Teams:
             return _team_view(stored), new
         raise busy()
 
-    async def find(self, tenant: str, name: str) -> dict[str, Any]:
+    async def find(self, tenant: str, name: str) -> JsonObject:
         """Return a team."""
         stored = await self._database.ask(lambda connection: storage.find_team(connection, tenant, name))
         if stored is None:
             raise not_found(NO_TEAM)
         return _team_view(stored)
 
-    async def list(self, tenant: str, after: str, limit: int) -> dict[str, Any]:
+    async def list(self, tenant: str, after: str, limit: int) -> JsonObject:
         """Return teams of a tenant by name."""
         stored = await self._database.ask(lambda connection: storage.teams_of(connection, tenant, after, limit))
         return {"teams": [_team_view(team) for team in stored]}
@@ -70,7 +71,7 @@ class Teams:
 
     async def create_game(
         self, place: Place, seed: int | None, state: Mapping[str, Any] | None
-    ) -> tuple[dict[str, Any], bool]:
+    ) -> tuple[JsonObject, bool]:
         """Begin a game, or import one; return it, and whether it is new. The same game again is the one there."""
         _tenant, _team, name = place
         checked_name("game", name)
@@ -99,7 +100,7 @@ class Teams:
             raise conflict("other-game", f"There is a game {name!r} that began otherwise.")
         return await self._games.view(place), new
 
-    async def list_games(self, tenant: str, team: str, after: str, limit: int) -> dict[str, Any]:
+    async def list_games(self, tenant: str, team: str, after: str, limit: int) -> JsonObject:
         """Return games of a team by name."""
 
         def question(connection: Connection) -> list[tuple[str, int]] | None:
@@ -124,5 +125,5 @@ class Teams:
         await self._database.forget_in_time()
 
 
-def _team_view(stored: StoredTeam) -> dict[str, Any]:
+def _team_view(stored: StoredTeam) -> dict[str, object]:
     return {"team": stored.name, "created_at": stored.created_at} | stored.setting

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.robot import Arm, AsksPeople, NullArm, Request, StackingStep, stack_burger
 from cobandit.studies import Round
 from cobandit.web.refusals import Refused, conflict
@@ -74,7 +75,7 @@ class Lab:
         """Return whether the participant's burgers can be stacked; simulated participants are excluded."""
         return stacks(person.study.design) and person.record.kind != "rehearsal"
 
-    async def view(self, person: ActiveParticipant) -> dict[str, Any]:
+    async def view(self, person: ActiveParticipant) -> JsonObject:
         """Return whether the person may play, waits for their burger, or for the robot."""
         return {"kind": "lab", "wait": self._wait(person)} | self._progress(person)
 
@@ -101,7 +102,7 @@ class Lab:
             self._say(f"Burger {burger.t} of {burger.public_id} was chosen.")
             self._worker.submit(self._stack, burger)
 
-    async def round_view(self, person: ActiveParticipant, episode: int, t: int) -> dict[str, Any]:
+    async def round_view(self, person: ActiveParticipant, episode: int, t: int) -> JsonObject:
         """Return nothing: participants see the real robot."""
         return {}
 
@@ -146,7 +147,7 @@ class Lab:
                 return None
             return "stopped" if burger.standing == "stopped" else "stacking"
 
-    def _progress(self, person: ActiveParticipant) -> dict[str, Any]:
+    def _progress(self, person: ActiveParticipant) -> JsonObject:
         """Return how far the person's burger is, and whether they are to place something."""
         with self._lock:
             burger = self._burger
@@ -159,7 +160,7 @@ class Lab:
 
     # For the experimenter
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """Return the data for the console."""
         request = self._request()
         with self._lock:
@@ -313,7 +314,7 @@ class Lab:
         with self._lock:
             self._skipping = None
 
-    async def _log(self, burger: Burger, kind: str, data: dict[str, Any], at: int | None = None) -> None:
+    async def _log(self, burger: Burger, kind: str, data: JsonObject, at: int | None = None) -> None:
         event = Event(now_ms() if at is None else at, kind, {"episode": burger.episode, "t": burger.t} | data)
 
         def job(connection: Connection) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
+from cobandit.base.json_types import JsonObject
 from cobandit.robot import burger_layers
 from cobandit.web.storage.burgers import ASKED, StoredBurger
 
@@ -42,7 +43,7 @@ class Burger:
         """Whether the participant may continue."""
         return self.standing in ("done", "skipped")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the data for the console."""
         layers = burger_layers(self.configuration)
         return {

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata, resources
 from pathlib import Path
-from typing import Any
 
 from cobandit.base.extras import installed
 from cobandit.base.files import make_folder, whole_file
+from cobandit.base.json_types import JsonObject
 from cobandit.robot import CONFIGURATIONS
 
 SCENE = "scene.json.gz"
@@ -41,7 +41,7 @@ class RecordedBurger:
         """How files and addresses call it."""
         return f"{self.configuration[0]}-{self.configuration[1]}-{self.seed}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the data for the log."""
         return {"configuration": list(self.configuration), "seed": self.seed, "version": self.version}
 
@@ -135,7 +135,7 @@ class Pool:
         """Keep a recording; it appears whole or not at all."""
         self._write(self._path(burger.name), recording)
 
-    def add_scene(self, description: dict[str, Any]) -> None:
+    def add_scene(self, description: JsonObject) -> None:
         """Keep what the kitchen is made of."""
         text = json.dumps(description, separators=(",", ":")).encode()
         self._write(self._folder / SCENE, gzip.compress(text, 9, mtime=0))

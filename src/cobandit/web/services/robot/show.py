@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from cobandit.base.json_types import JsonObject
 from cobandit.report.kit.assets import library_folder
 from cobandit.robot import CONFIGURATIONS
 from cobandit.studies import Round
@@ -37,7 +37,7 @@ class Show:
         """Return whether the participant's burgers can be stacked."""
         return stacks(person.study.design)
 
-    async def view(self, person: ActiveParticipant) -> dict[str, Any]:
+    async def view(self, person: ActiveParticipant) -> JsonObject:
         """Return the addresses of the kitchen, of a recording that begins with it, and of three.js, which draws both.
 
         The first two are None while nothing is recorded, the last where three.js is not installed.
@@ -70,7 +70,7 @@ class Show:
         for event in events:
             person.recordings[event.data["episode"], event.data["t"]] = event.data
 
-    async def round_view(self, person: ActiveParticipant, episode: int, t: int) -> dict[str, Any]:
+    async def round_view(self, person: ActiveParticipant, episode: int, t: int) -> JsonObject:
         """Return the address of a round's recording from the log; None if it is a film."""
         if (episode, t) not in person.recordings:
             stored = await self._database.ask(lambda connection: events_of_kind(connection, person.record.id, SHOWN))
@@ -95,7 +95,7 @@ class Show:
     def _address_of(self, burger: RecordedBurger) -> str:
         return f"{self._address}/recordings/{burger.name}"
 
-    def _chosen(self, person: ActiveParticipant, episode: int, r: Round) -> dict[str, Any]:
+    def _chosen(self, person: ActiveParticipant, episode: int, r: Round) -> JsonObject:
         burger = self.pool.pick(f"{person.record.seed}:{episode}:{r.t}", r.arms)
         shown = {"configuration": list(r.arms), "seed": None} if burger is None else burger.to_dict()
         return {"episode": episode, "t": r.t} | shown

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
+from cobandit.base.json_types import JsonObject
 from cobandit.studies import Round, StudyDesign
 from cobandit.web.services.people import ActiveParticipant
 from cobandit.web.storage.events import Event
@@ -22,7 +23,7 @@ class Stage(Protocol):
         """Return whether the robot stacks this person's burgers."""
         ...
 
-    async def view(self, person: ActiveParticipant) -> dict[str, Any]:
+    async def view(self, person: ActiveParticipant) -> JsonObject:
         """Return the robot's part of the state of an active participant."""
         ...
 
@@ -38,7 +39,7 @@ class Stage(Protocol):
         """Start the robot: the rounds and these events are on disk."""
         ...
 
-    async def round_view(self, person: ActiveParticipant, episode: int, t: int) -> dict[str, Any]:
+    async def round_view(self, person: ActiveParticipant, episode: int, t: int) -> JsonObject:
         """Return the robot's part of a round."""
         ...
 
