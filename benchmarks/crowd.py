@@ -17,7 +17,7 @@ import random
 import sys
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -197,17 +197,21 @@ async def _arrive_all(order: Order) -> list[str]:
     return list(await asyncio.gather(*(arrive(place) for place in range(order.people))))
 
 
-class Player(Protocol):
-    """Somebody with a connection, who plays one episode."""
+class Connected(Protocol):
+    """Somebody with a connection."""
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+class Player(Connected, Protocol):
+    """Somebody who plays one episode."""
 
     token: str
 
     async def move(self, t: int) -> bool:
         """Play a round; return whether the server has accepted it."""
-        ...
-
-    def close(self) -> None:
-        """Close the connection."""
         ...
 
 
@@ -237,6 +241,19 @@ async def spent(order: Order, begin: float, end: float) -> list[float]:
     before = [clock() for clock in clocks]
     await asyncio.sleep(end - time.perf_counter())
     return [clock() - earlier for clock, earlier in zip(clocks, before, strict=True)]
+
+
+async def load(
+    order: Order, work: Iterable[Coroutine[Any, Any, None]], players: Iterable[Connected], counted: float, end: float
+) -> list[float]:
+    """Do all the work, then close the players; return the CPU seconds that `spent` measures."""
+    spending = asyncio.create_task(spent(order, counted, end))
+    try:
+        await asyncio.gather(*work)
+        return await spending
+    finally:
+        for player in players:
+            player.close()
 
 
 async def _players(order: Order) -> Sequence[Player]:
@@ -279,13 +296,7 @@ async def _play(order: Order) -> Met:
                 latencies.append(done - due)
             due = done if pause is None else due + pause
 
-    spending = asyncio.create_task(spent(order, counted, end))
-    try:
-        await asyncio.gather(*map(one, players))
-        cpu = await spending
-    finally:
-        for player in players:
-            player.close()
+    cpu = await load(order, map(one, players), players, counted, end)
     return Met.of(latencies, errors, order.seconds, [player.token for player in players], cpu)
 
 

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from benchmarks.crowd import ARRIVING, Line, Met, Order, open_line, spent
+from benchmarks.crowd import ARRIVING, Line, Met, Order, load, open_line
 from benchmarks.recorded import PageMoves, page_stream
 
 
@@ -184,14 +184,9 @@ async def _play(order: Order) -> Met:
                 latencies.append(done - max(due))
             start = done if pause is None else start + pause
 
-    spending = asyncio.create_task(spent(order, counted, end))
-    try:
-        await asyncio.gather(*map(play, teams))
-        cpu = await spending
-    finally:
-        for member in (member for members in teams for member in members):
-            member.close()
-    return Met.of(latencies, errors, order.seconds, [member.token for members in teams for member in members], cpu)
+    everybody = [member for members in teams for member in members]
+    cpu = await load(order, map(play, teams), everybody, counted, end)
+    return Met.of(latencies, errors, order.seconds, [member.token for member in everybody], cpu)
 
 
 def main() -> None:

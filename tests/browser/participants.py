@@ -137,6 +137,21 @@ def go_on(page: Any) -> None:
     page.locator("main .primary").click()
 
 
+def pass_quiz(page: Any, *quiz: int) -> None:
+    """Go from the consent to the end of the quiz, whose answers are at these places."""
+    at(page, "consent")
+    go_on(page)
+    at(page, "demographics")
+    page.fill("#age", "33")
+    fill(page, 0)
+    go_on(page)
+    at(page, "instructions")
+    go_on(page)
+    at(page, "quiz")
+    fill(page, *quiz)
+    go_on(page)
+
+
 def counted(page: Any) -> int:
     """The sum of all that the counts on the page say."""
     return sum(int(text) for text in page.locator(".tally b").all_inner_texts())

@@ -10,7 +10,7 @@ import pytest
 from cobandit.studies import StudyDesign, load_design, verify_study
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.study_data import study_data
-from tests.browser.participants import at, choose, expect, fill, go_on
+from tests.browser.participants import at, choose, expect, fill, go_on, pass_quiz
 from tests.browser.site import Site
 
 SIZES = [(1366, 625), (390, 664)]
@@ -45,17 +45,7 @@ def page(request: pytest.FixtureRequest, new_context: Callable[..., Any]) -> Ite
 def begin(page: Any, site: Site, study: str, quiz: tuple[int, ...]) -> None:
     """Go from the open link to the end of the quiz."""
     page.goto(f"{site.address}/s/{study}")
-    at(page, "consent")
-    go_on(page)
-    at(page, "demographics")
-    page.fill("#age", "33")
-    fill(page, 0)
-    go_on(page)
-    at(page, "instructions")
-    go_on(page)
-    at(page, "quiz")
-    fill(page, *quiz)
-    go_on(page)
+    pass_quiz(page, *quiz)
 
 
 def stored(site: Site, study: str) -> Any:

@@ -12,7 +12,7 @@ import pytest
 from cobandit.web import WebConfig
 from cobandit.web.serving import prepare
 from tests.browser.conftest import Visit
-from tests.browser.participants import DESIGNS, at, choose, expect, fill, go_on, wait_shown
+from tests.browser.participants import DESIGNS, at, choose, expect, go_on, pass_quiz, wait_shown
 from tests.browser.site import PASSWORD
 from tests.web.proxies import started
 from tests.web.servers import StudyServer
@@ -56,19 +56,9 @@ def opened(new_context: Callable[..., Any], address: str) -> Iterator[Callable[[
 def test_from_consent_to_rounds_and_to_the_monitor(opened: Callable[[str], Any], address: str) -> None:
     page = opened("/")
     page.locator('a[href="/lab/s/shop"]').click()
-    at(page, "consent")
-    go_on(page)
-    at(page, "demographics")
-    assert re.fullmatch(rf"{ROOT}/p/[\w-]+", urlsplit(page.url).path)
-    page.fill("#age", "33")
-    fill(page, 0)
-    go_on(page)
-    at(page, "instructions")
-    go_on(page)
-    at(page, "quiz")
-    fill(page, 0, 1, 1, 2)
-    go_on(page)
+    pass_quiz(page, 0, 1, 1, 2)
     at(page, "partner-1")
+    assert re.fullmatch(rf"{ROOT}/p/[\w-]+", urlsplit(page.url).path)
     go_on(page)
     at(page, "episode-0")
     choose(page, 0)

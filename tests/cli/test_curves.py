@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from cobandit.cli.curves import Curve, drawn_lines
+from tests.cli.terminals import read_screen
 
 pty = pytest.importorskip("pty")
 
@@ -27,21 +28,11 @@ def on_terminal(words: list[str], *, columns: int = 100, **environment: str) -> 
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     variables = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
     variables |= {"TERM": "xterm-256color", "PYTHONUTF8": "1"} | environment
-    shown = b""
     with subprocess.Popen(
         [sys.executable, "-m", "cobandit", *words], stdout=side, stderr=side, env=variables
     ) as started:
         os.close(side)
-        while True:
-            try:
-                part = os.read(screen, 65536)
-            except OSError:  # how Linux says that the other side is closed
-                break
-            if not part:
-                break
-            shown += part
-    os.close(screen)
-    text = shown.decode(errors="replace")
+        text = read_screen(screen).decode(errors="replace")
     assert started.returncode == 0, text
     return text
 

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from cobandit.cli import door, progress
+from tests.cli.terminals import read_screen
 
 
 class Terminal(io.StringIO):
@@ -81,17 +82,8 @@ def test_the_bar_is_on_stderr_and_the_data_on_stdout():
         command, stdout=subprocess.PIPE, stderr=side, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     ) as started:
         os.close(side)
-        shown = b""
-        while True:
-            try:
-                part = os.read(screen, 65536)
-            except OSError:  # how Linux says that the other side is closed
-                break
-            if not part:
-                break
-            shown += part
+        shown = read_screen(screen)
         data = started.stdout.read().decode()  # type: ignore[union-attr]
-    os.close(screen)
     assert started.returncode == 0
     assert b"partner-aware-ucb" in shown
     assert b"20/20" in shown

@@ -221,6 +221,10 @@ class TestCommandLine:
                 )
                 assert row[1] == f"`{param.default}`", f"{command} {param.opts[0]}"
 
+    @pytest.mark.parametrize("name", ["docs/reference/command-line.md", "docs/how-to/design-a-study.md"])
+    def test_every_shipped_design(self, page_called, name):
+        assert [design for design in shipped_designs() if f"`{design}`" not in page_called(name).text] == []
+
     def test_every_option_of_an_agent_can_be_reached(self, page_called):
         section = page_called("docs/reference/command-line.md").section(self.SHARED[0])
         flags = re.findall(r"^\| `--([a-z]+) ", section, re.MULTILINE)

@@ -49,9 +49,8 @@ class Stubborn(cb.Agent):
         pass
 
 
-@pytest.fixture(scope="module")
-def played(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("arena")
+def play_arena(folder, *, resume=False):
+    """Play a small arena in this process; return its result and what it reported meanwhile."""
     events: list[Any] = []
     result = run_arena(
         folder,
@@ -61,9 +60,16 @@ def played(tmp_path_factory):
         own=[Stubborn],
         runs=5,
         executor=InThisProcess(),
+        resume=resume,
         watch=events.append,
     )
-    return folder, result, events
+    return result, events
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("arena")
+    return folder, *play_arena(folder)
 
 
 def test_every_family_is_there_and_settings_have_names_of_their_own():
@@ -194,18 +200,7 @@ def test_all_must_be_below(intervals, outcome):
 def test_resuming_plays_nothing_twice_and_a_folder_is_read_again(played, tmp_path):
     folder, result, events = played
     assert {event.kind for event in events} == {"planned", "finished"}
-    again: list[Any] = []
-    run_arena(
-        folder,
-        ["casino", "exact-12"],
-        leaders=PEOPLE,
-        followers=[*WINDOWS, "bank"],
-        own=[Stubborn],
-        runs=5,
-        executor=InThisProcess(),
-        resume=True,
-        watch=again.append,
-    )
+    again = play_arena(folder, resume=True)[1]
     assert {event.kind for event in again} == {"kept"}
     with pytest.raises(cb.InvalidInput, match="module:Class"):
         Arena.stored(folder)  # a class without an address cannot be loaded again

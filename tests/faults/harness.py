@@ -19,6 +19,7 @@ from cobandit.web.clients.bots import Acknowledged, BotResult, play_study_async
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.study_data import study_data
+from tests.faults.listener import Listener
 
 BEHAVIOURS = ("softmax", "win-stay-lose-shift", "epsilon-greedy", "knowledge-gradient")
 SHARE = 0.7
@@ -102,10 +103,11 @@ def _table(raw: bytes) -> dict[str, Any]:
     return dict(json.loads(content)) if content else {}
 
 
-class Fire:
+class Fire(Listener):
     """A proxy before a server. ``faults`` says at which request which fault is due; empty: a quiet run."""
 
     def __init__(self, server: Any, faults: dict[int, str], seed: int) -> None:
+        super().__init__()
         self._server, self._faults = server, faults
         self._rng = random.Random(seed)
         self._due: list[str] = []
@@ -113,39 +115,19 @@ class Fire:
         self._up.set()
         self._killing = asyncio.Lock()
         self._late: dict[str, list[tuple[int, Request]]] = defaultdict(list)
-        self._tasks: set[asyncio.Task[Any]] = set()
         self.requests = 0
         self.done: Counter[str] = Counter()
         self.wrong: list[str] = []
         self.acknowledged: list[tuple[str, Acknowledged]] = []  # to the second tab, by token
-        self._proxy: asyncio.Server | None = None
 
-    async def __aenter__(self) -> Fire:
-        self._proxy = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=1000)
-        return self
-
-    async def __aexit__(self, *problem: object) -> None:
-        assert self._proxy is not None
-        self._proxy.close()
+    async def _send_late_copies(self) -> None:
         for copies in self._late.values():
             for _, copy in copies:
                 self._spawn(self._second(copy))
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._proxy.wait_closed()
-
-    @property
-    def url(self) -> str:
-        assert self._proxy is not None
-        return f"http://127.0.0.1:{self._proxy.sockets[0].getsockname()[1]}"
 
     # Both sides
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)  # its end is waited for, like that of all others
-        task.add_done_callback(self._tasks.discard)
         with contextlib.suppress(Gone, OSError):
             while True:
                 head, raw = await _message(reader)

@@ -24,6 +24,7 @@ from cobandit.web.services.partner.settings import TeamSetting
 from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
 from tests.faults.harness import Gone, _closed, _message
+from tests.faults.listener import Listener
 from tests.web.servers import StudyServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -32,42 +33,24 @@ KINDS = ("request lost", "answer lost", "doubled", "late copy", "kill")
 SETTING = TeamSetting("partner-aware-ts", (2, 3), 1, 300, {}, (1.0, 0.4))
 
 
-class Proxy:
+class Proxy(Listener):
     """Passes requests on, one at a time on each connection, and draws a fault for a share of them."""
 
     def __init__(self, server: StudyServer, faults: int, seed: int) -> None:
+        super().__init__()
         self._server, self.left, self._rng = server, faults, random.Random(seed)
         self._late: list[bytes] = []
         self._restart = asyncio.Lock()
         self._up = asyncio.Event()
         self._up.set()
-        self._tasks: set[asyncio.Task[Any]] = set()
         self.done: Counter[str] = Counter()
         self.wrong: list[bytes] = []
-        self._proxy: asyncio.Server | None = None
 
-    async def __aenter__(self) -> Proxy:
-        self._proxy = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=1000)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        assert self._proxy is not None
-        self._proxy.close()
+    async def _send_late_copies(self) -> None:
         for copy in self._late:
             self._check(await self._ask(copy))
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    @property
-    def url(self) -> str:
-        assert self._proxy is not None
-        return f"http://127.0.0.1:{self._proxy.sockets[0].getsockname()[1]}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
         try:
             while True:
                 _, raw = await _message(reader)

@@ -31,8 +31,6 @@ from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.values import now_ms
 from tests.clients import PATIENCE
 
-INVITED = "an-invitation-to-take-part"
-
 
 def invite(site: Any) -> str:
     """A personal link that nobody has used."""

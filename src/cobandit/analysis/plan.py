@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 from cobandit.analysis.between import anova_factors, check_people, pair_test, variance_test
 from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.files import read_text
 from cobandit.base.records import (
     Record,
     entry,
@@ -265,14 +266,7 @@ def read_plan_text(path: str | os.PathLike[str]) -> str:
     if not isinstance(path, (str, os.PathLike)) or "\0" in os.fspath(path):
         raise InvalidInput(f"The plan file must be a path, got {short_repr(path)}.")
     file = Path(path)
-    try:
-        if file.stat().st_size > LONGEST_PLAN:
-            raise InvalidInput(f"{str(file)!r} is larger than a plan file can be ({LONGEST_PLAN:,} bytes).")
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InvalidInput(f"The plan file {str(file)!r} cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"The plan file {str(file)!r} is not UTF-8 text.") from error
+    text = read_text(file, "plan file", LONGEST_PLAN)
     parse_plan(text, repr(str(file)))
     return text
 

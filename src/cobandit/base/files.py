@@ -1,4 +1,4 @@
-"""Writing files so that they appear whole or not at all: bytes, texts, CSV, strict JSON."""
+"""Reading texts, and writing files so that they appear whole or not at all: bytes, texts, CSV, strict JSON."""
 
 from __future__ import annotations
 
@@ -17,6 +17,21 @@ from cobandit.base.errors import InvalidInput, short_repr
 
 PARTIAL = ".partial-"
 """How the name of a file starts that is still being written; nothing ever reads one."""
+
+
+def read_text(path: Path, what: str, longest: int) -> str:
+    """Return the text of a file of at most ``longest`` bytes in UTF-8, with or without a byte order mark.
+
+    ``what`` names the file in errors, such as "sweep file".
+    """
+    try:
+        if path.stat().st_size > longest:
+            raise InvalidInput(f"{str(path)!r} is larger than a {what} can be ({longest:,} bytes).")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"The {what} {str(path)!r} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"The {what} {str(path)!r} is not UTF-8 text.") from error
 
 
 @contextmanager

@@ -49,6 +49,8 @@ from typing import TYPE_CHECKING, Any
 from cobandit.agents import Team
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.files import read_text
+from cobandit.base.json_types import JsonObject
 from cobandit.base.loading import load_named
 from cobandit.base.toml import parse_toml
 from cobandit.experiments.claims import Beats, Claim, Linear, NoDifference, Rises, Sublinear
@@ -76,14 +78,7 @@ LONGEST_FILE = 1_000_000
 
 def sweep_text(path: Path) -> str:
     """Return the text of a sweep file."""
-    try:
-        if path.stat().st_size > LONGEST_FILE:
-            raise InvalidInput(f"{str(path)!r} is larger than a sweep file can be ({LONGEST_FILE:,} bytes).")
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput(f"The sweep file {str(path)!r} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"The sweep file {str(path)!r} is not UTF-8 text.") from error
+    return read_text(path, "sweep file", LONGEST_FILE)
 
 
 def parse_sweep(text: str, where: str = "the sweep") -> tuple[list[Panel], Settings]:
@@ -144,7 +139,7 @@ def _table(name: str, value: object) -> Mapping[str, Any]:
     return value
 
 
-def _tables(name: str, value: object) -> list[dict[str, Any]]:
+def _tables(name: str, value: object) -> list[JsonObject]:
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
         raise InvalidInput(f"{name} must be tables [[{name}]], got {short_repr(value)}.")
     return value
@@ -171,7 +166,7 @@ def _grid(value: object, markov: bool) -> dict[str, list[Any]]:
     return dict(grid)
 
 
-def _combinations(grid: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+def _combinations(grid: Mapping[str, list[Any]]) -> list[JsonObject]:
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 

@@ -11,8 +11,6 @@ from cobandit.robot.driver import Arm, JointTrajectory, Outcome
 from cobandit.robot.kinematics import Kinematics
 from cobandit.robot.skills import PickAndPlace
 
-QUARTER = 0.25
-"""The speed of a first try."""
 SLACK = 0.02
 """How far (rad) measured joints may lie beyond a limit before it counts: sensors are not exact."""
 

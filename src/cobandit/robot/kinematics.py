@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from cobandit.robot.layout import FASTEST, FREE, HIGHEST, JOINTS, LIFT, LOWEST, TIP_OFFSET, TORSO, Array
+from cobandit.robot.layout import FASTEST, HIGHEST, JOINTS, LIFT, LOWEST, TIP_OFFSET, TORSO, Array
 
 DAMPING = 1e-6
 LARGEST_STEP = 0.2
@@ -114,12 +112,6 @@ def gripper_down(yaw: Array | float) -> Array:
 def within_limits(joints: Array) -> bool:
     """Return whether all joints are within their limits, up to rounding."""
     return bool(np.all(joints >= LOWEST - 1e-9) and np.all(joints <= HIGHEST + 1e-9))
-
-
-def nearest_turn(angle: float, reference: float, low: float = -FREE, high: float = FREE) -> float:
-    """Return the angle plus or minus half turns that is nearest to the reference: the gripper has no front."""
-    turned = angle + math.pi * round((reference - angle) / math.pi)
-    return turned if low <= turned <= high else angle
 
 
 def _columns(tip: Array, frames: list[tuple[Array, Array]]) -> Array:

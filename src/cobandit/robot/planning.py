@@ -58,12 +58,6 @@ class Planner:
         lowest = self._along(joints, tip - np.array([0, 0, depth]), yaw, np.linspace(0, 1, count + 1))[1:]
         return JointPath(_ticks(count), lowest)
 
-    def to_joints(self, start: Array, end: Array, shortest: float = 0.25) -> JointPath:
-        """Straight through the space of joints."""
-        fractions = np.linspace(0, 1, WAYPOINTS + 1)
-        grown = fractions**3 * (10 - 15 * fractions + 6 * fractions**2)
-        return self._timed(start + (end - start) * grown[:, np.newaxis], shortest)
-
     def _along(self, joints: Array, tip: Array, yaw: float, grown: Array) -> Array:
         """Return the joints at the given fractions of the path."""
         begin, begin_yaw = self.pose(joints)

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.files import read_text
 from cobandit.base.plugins import DESIGNS, plugin_names
 from cobandit.base.records import (
     Record,
@@ -430,18 +431,8 @@ def load_design(name_or_path: str | os.PathLike[str]) -> StudyDesign:
     if path.suffix != ".toml" and not path.exists():
         raise UnknownName("study design or file", str(name_or_path), [*shipped_designs(), *plugin_names(DESIGNS)])
     where = repr(str(path))
-    return StudyDesign.from_dict(read_media(parse_toml(_file_text(path), where), path.parent), where)
-
-
-def _file_text(path: Path) -> str:
-    try:
-        if path.stat().st_size > LONGEST_FILE:
-            raise InvalidInput(f"{str(path)!r} is larger than a design file can be ({LONGEST_FILE:,} bytes).")
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput(f"The design file {str(path)!r} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"The design file {str(path)!r} is not UTF-8 text.") from error
+    data = parse_toml(read_text(path, "design file", LONGEST_FILE), where)
+    return StudyDesign.from_dict(read_media(data, path.parent), where)
 
 
 def parse_design(toml: str, where: str = "the design") -> StudyDesign:

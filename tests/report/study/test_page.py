@@ -12,7 +12,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
 from cobandit.analysis import Analysis, analyse_data, default_plan, plan_toml
@@ -22,7 +21,8 @@ from cobandit.base.errors import InvalidInput, MissingExtra
 from cobandit.base.records import Table
 from cobandit.report import write_study_report
 from cobandit.stats import Finding
-from cobandit.studies import StudyData, StudyDesign, load_design, rehearsed_data
+from cobandit.studies import StudyData, StudyDesign, load_design
+from tests.report.study.people import opinion, simulated_people
 
 VOID = {"meta", "link", "br", "img", "path", "input", "use", "rect"}
 SILENT = {"script", "style"}
@@ -86,17 +86,7 @@ class Report(NamedTuple):
 
 
 def people(design: StudyDesign, count: int, answers: Any = "drawn") -> StudyData:
-    orders = len(design.orders)
-    return rehearsed_data(design, [("win-stay-lose-shift", i, i % orders) for i in range(count)], answers=answers)
-
-
-def opinion(rng: np.random.Generator, plan: Any, place: int, item: str) -> int:
-    if item == "easy":
-        return 3
-    aware = plan.design.orders[plan.order][place].startswith("partner")
-    return int(
-        np.clip(round((4.0 if aware != (item in ("insisting", "annoying", "alone")) else 2.0) + rng.normal()), 1, 5)
-    )
+    return simulated_people(design, count, answers, "win-stay-lose-shift")
 
 
 def as_if_real(design: StudyDesign, count: int) -> StudyData:

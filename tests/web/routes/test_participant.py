@@ -21,18 +21,19 @@ def arrival(**more: Any) -> dict[str, Any]:
     return {"key": key(), "consent_version": "1"} | more
 
 
+def assert_refused(person: Any, path: str, content: str, problem: Any) -> None:
+    headers = {"content-type": "application/json"}
+    response = person.client.post(f"{person.path}/{path}", content=content, headers=headers)
+    problem(response, 422, "invalid")
+    assert person.state()["step"]["id"] == "demographics"
+
+
 @pytest.mark.parametrize(
     "data", ['{"a": NaN}', '{"a": -Infinity}', '{"a": 1e999}', '{"a": "\\ud800"}', '{"\\u0000": 1}']
 )
 def test_strange_events_are_refused(shared_site: Any, data: str, problem: Any) -> None:
-    person = shared_site.person()
-    response = person.client.post(
-        f"{person.path}/events",
-        content=f'{{"events": [{{"kind": "load", "at": 1, "data": {data}}}]}}',
-        headers={"content-type": "application/json"},
-    )
-    problem(response, 422, "invalid")
-    assert person.state()["step"]["id"] == "demographics"
+    content = f'{{"events": [{{"kind": "load", "at": 1, "data": {data}}}]}}'
+    assert_refused(shared_site.person(), "events", content, problem)
 
 
 def test_a_nul_in_an_event_can_be_stored(shared_site: Any) -> None:
@@ -96,14 +97,7 @@ def test_a_strange_arrival_is_refused(shared_site: Any, body: bytes, problem: An
     ],
 )
 def test_strange_answers_are_refused(shared_site: Any, answers: str, problem: Any) -> None:
-    person = shared_site.person()
-    response = person.client.post(
-        f"{person.path}/answers/demographics",
-        content=f'{{"answers": {answers}, "ms": 1}}',
-        headers={"content-type": "application/json"},
-    )
-    problem(response, 422, "invalid")
-    assert person.state()["step"]["id"] == "demographics"
+    assert_refused(shared_site.person(), "answers/demographics", f'{{"answers": {answers}, "ms": 1}}', problem)
 
 
 @pytest.mark.parametrize(

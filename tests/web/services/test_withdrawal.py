@@ -25,6 +25,17 @@ def withdraw(person: Any, **options: Any) -> Any:
     return person.client.post(f"{person.path}/withdrawal", **options)
 
 
+def ready_team(site: Any, design: StudyDesign) -> list[Any]:
+    """Two people who met in the lobby and are both ready."""
+    people = [site.person(design.name) for _ in range(2)]
+    for person in people:
+        person.go_on(design, "lobby")
+    for _ in range(2):
+        for person in people:
+            person.client.post(f"{person.path}/lobby", json={"here": True, "ready": True}).raise_for_status()
+    return people
+
+
 def admin_of(site: Any) -> Any:
     return site.client(headers={"authorization": f"Bearer {site.login()}"})
 
@@ -123,12 +134,7 @@ class TestWithdrawal:
         base = team_design(group={"when_left": rule})
         design = StudyDesign.from_dict(base.to_dict() | {"withdrawal": {"data": data}})
         site = open_site(address, design)
-        people = [site.person(design.name) for _ in range(2)]
-        for person in people:
-            person.go_on(design, "lobby")
-        for _ in range(2):
-            for person in people:
-                person.client.post(f"{person.path}/lobby", json={"here": True, "ready": True}).raise_for_status()
+        people = ready_team(site, design)
         first, second = people
         for person in (first, second, first):
             state = person.go_on(design, "episode")
@@ -148,12 +154,7 @@ class TestWithdrawal:
     def test_the_last_member_of_a_team(self, open_site: Any, address: str) -> None:
         design = team_design(group={"lobby_seconds": 60})
         site = open_site(address, design)
-        people = [site.person(design.name) for _ in range(2)]
-        for person in people:
-            person.go_on(design, "lobby")
-        for _ in range(2):
-            for person in people:
-                person.client.post(f"{person.path}/lobby", json={"here": True, "ready": True}).raise_for_status()
+        people = ready_team(site, design)
         for person in people:
             answer = withdraw(person)
             assert answer.status_code == 200, answer.text

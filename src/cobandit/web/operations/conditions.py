@@ -21,7 +21,6 @@ ACTIVE_MS = 5 * 60 * 1000
 """Participants count as active for so long after their last request."""
 
 DISK, DATABASE, BACKUP, FULL = "disk-low", "database-unreachable", "backup-failed", "study-full"
-ALERTS = (DISK, DATABASE, BACKUP, FULL)
 
 
 class Condition(NamedTuple):

@@ -4,28 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
 import pytest
 
 from cobandit.analysis import Analysis, analyse_data
-from cobandit.studies import StudyData, StudyDesign, load_design, rehearsed_data
-
-AGAINST = ("insisting", "annoying", "alone")
-
-
-def simulated_people(design: StudyDesign, count: int, answers: Any = "drawn") -> StudyData:
-    orders = len(design.orders)
-    return rehearsed_data(design, [("epsilon-greedy", i, i % orders) for i in range(count)], answers=answers)
-
-
-def opinion(rng: np.random.Generator, plan: Any, place: int, item: str) -> int:
-    """The partner-aware robot is liked better; everybody says 3 to one of the items."""
-    if item == "easy":
-        return 3
-    aware = plan.design.orders[plan.order][place].startswith("partner")
-    return int(np.clip(round((4.0 if aware != (item in AGAINST) else 2.0) + rng.normal()), 1, 5))
+from cobandit.studies import StudyData, load_design
+from tests.report.study.people import opinion, simulated_people
 
 
 @pytest.fixture(scope="session")
