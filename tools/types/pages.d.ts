@@ -407,7 +407,7 @@ interface Place {
 
 // The researcher's pages
 
-type Status = "active" | "idle" | "dropped" | "invited" | "finished";
+type Status = "active" | "idle" | "dropped" | "invited" | "finished" | "removed";
 type Kind = "real" | "rehearsal" | "demo";
 type StatusCounts = Record<Status, number>;
 

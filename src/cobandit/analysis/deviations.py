@@ -63,6 +63,9 @@ def deviations_from(
     planned = stored.plan if stored.plan is not None else followed
     if given is not None and stored.plan is not None:
         sentences += _changes(stored.plan, given)
+    if stored.plan is not None:
+        removed = [entry.sentence for entry in measured.excluded if entry.rule == "removed"]
+        sentences += [f"{sentence} The plan does not say so." for sentence in removed]
     if planned.n is not None and planned.n != flow.analysed:
         sentences.append(
             f"The plan asks for {planned.n} participants; {flow.analysed} were analysed ({flow.began} began, "

@@ -12,7 +12,7 @@ from cobandit.analysis.plan import Exclusions
 from cobandit.analysis.tables import Array, People, PlayedEpisodes
 from cobandit.studies.design import StudyDesign
 
-RULES = ("unfinished", "attention-failed", "quiz-attempts", "too-fast", "listed", "incomplete-team")
+RULES = ("removed", "unfinished", "attention-failed", "quiz-attempts", "too-fast", "listed", "incomplete-team")
 """The rules by which people are left out, in the order in which they are applied."""
 
 
@@ -43,6 +43,12 @@ class _Rules:
     people: People
     played: PlayedEpisodes
     chosen: Exclusions
+
+    def removed(self, i: int) -> str:
+        if self.people.status[i] != "removed":
+            return ""
+        reason = self.people.removals.get(self.people.names[i], "no reason is in these tables")
+        return f"was removed by a researcher: {reason}"
 
     def unfinished(self, i: int) -> str:
         if not self.chosen.unfinished or self.people.status[i] == "finished":
@@ -98,7 +104,7 @@ def exclude(
 ) -> list[Exclusion]:
     """Return the excluded participants, each with the first rule that applies."""
     asked = _Rules(design, people, played, rules)
-    checks = (asked.unfinished, asked.inattentive, asked.too_many_attempts, asked.too_fast, asked.named)
+    checks = (asked.removed, asked.unfinished, asked.inattentive, asked.too_many_attempts, asked.too_fast, asked.named)
     notes += asked.notes()
     exclusions = []
     for i, name in enumerate(people.names):

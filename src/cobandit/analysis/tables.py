@@ -6,6 +6,7 @@ impossible values are errors.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -73,6 +74,7 @@ class People:
             raise InvalidInput(f"The participant {twice[0]!r} is in the wide table twice; each needs one row.")
         self.places = {name: i for i, name in enumerate(self.names)}
         self.status = [str(wide["status"][i]) for i in rows]
+        self.removals = _removals(tables) if "removed" in self.status else {}
         self.orders = [self._order(design, wide["order"][i]) or () for i in rows]
         self.quiz_attempts = [int(wide["quiz_attempts"][i]) for i in rows]
         self.answers = {
@@ -111,6 +113,17 @@ class People:
         """Return a column that the design names, for all participants."""
         name = next(column.name for column in self.columns if column.key == key)
         return np.array([float(self.wide[name][i]) for i in self.rows], dtype=np.float64)
+
+
+def _removals(tables: Tables) -> dict[str, str]:
+    """Return why participants were removed, by participant, from the table of events."""
+    events = tables.get("events", {})
+    columns = [events[name].tolist() for name in ("participant", "kind", "data") if name in events]
+    if len(columns) < 3:
+        return {}
+    return {
+        str(who): str(json.loads(data)["reason"]) for who, kind, data in zip(*columns, strict=True) if kind == "removed"
+    }
 
 
 def _answer(value: Any) -> Any:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cobandit.analysis.plan import AnalysisPlan, Exclusions
 
 EXCLUSION_REASONS = {
+    "removed": "removed by a researcher",
     "unfinished": "had not finished",
     "attention-failed": "failed an attention check",
     "quiz-attempts": "needed too many attempts at the quiz",

@@ -44,6 +44,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "study log": ("cobandit study log --out log.jsonl",),
     "study backup": ("cobandit study backup backups --keep 10",),
     "study restore": ("cobandit study restore backups/studies-20260301T120000Z.sqlite",),
+    "study remove-participant": ('cobandit study remove-participant burger p-7k3m9q2x --reason "took part twice"',),
+    "study restore-participant": ("cobandit study restore-participant burger p-7k3m9q2x",),
     "study delete-participant": ("cobandit study delete-participant burger p-7k3m9q2x",),
     "study state": ("cobandit study state burger", "cobandit study state burger quota --quota 60"),
     "study list": ("cobandit study list",),

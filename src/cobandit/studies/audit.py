@@ -23,6 +23,8 @@ ACTIONS = {
     "login-ended": "ended a login",
     "export": "took data out",
     "participant-deleted": "deleted a participant",
+    "participant-removed": "removed a participant, without deleting the data",
+    "participant-restored": "took a removed participant back",
     "participant-withdrew": "withdrew from a study",
     "rehearsals-deleted": "deleted simulated participants",
     "study-registered": "registered a study",

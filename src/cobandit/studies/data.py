@@ -30,7 +30,7 @@ from cobandit.studies.rounds import By, Evidence, Round
 PEOPLE_KINDS = ("real", "rehearsal", "demo")
 """What a participant may be: only the first kind is data on people."""
 
-STATUSES = ("invited", "active", "dropped", "finished")
+STATUSES = ("invited", "active", "dropped", "finished", "removed")
 """How far a participant has come."""
 
 Times = NDArray[np.datetime64]
@@ -311,7 +311,7 @@ class ParticipantData:
 
     ``seed`` and ``order`` are None until they are assigned, ``language`` until one is chosen; ``secret`` is that of the
     study for people of this kind (see `ParticipantPlan`) and is not exported. ``ending`` tells why a participant left
-    early: ``screened-out`` or ``withdrew``.
+    early: ``screened-out``, ``withdrew``, or ``removed`` by a researcher.
     """
 
     id: str

@@ -28,6 +28,7 @@ DATA: dict[str, str] = {
     "conditions": "researcher",  # what the monitor is blind to, after unblinding
     "export": "researcher",
     "audit log": "researcher",
+    "removal": "researcher",  # leaving a participant out of the analysis, and taking them back
     "designs": "researcher",  # drafts of designs, and publishing them
 }
 """The least role for each kind of data, in whatever form it is asked for, and for acting on teams."""
@@ -100,6 +101,8 @@ ROUTES: dict[str, tuple[str, ...]] = {
         "GET /api/admin/studies/{number}/results",
         "GET /api/admin/studies/{number}/results.zip",
         "DELETE /api/admin/studies/{number}/participants/{participant}",
+        "POST /api/admin/studies/{number}/participants/{participant}/remove",
+        "POST /api/admin/studies/{number}/participants/{participant}/restore",
         "POST /api/admin/studies/{number}/state",
         "POST /api/admin/studies/{number}/teams/{team}/end",
         "POST /api/admin/studies/{number}/teams/{team}/replace",

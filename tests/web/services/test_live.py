@@ -39,7 +39,7 @@ def test_who_is_where(site: Any, short: StudyDesign, admin: httpx.Client) -> Non
         "idle",
         "dropped",
     ]
-    assert live["counts"]["real"] == {"active": 1, "idle": 1, "dropped": 1, "invited": 1, "finished": 1}
+    assert live["counts"]["real"] == {"active": 1, "idle": 1, "dropped": 1, "invited": 1, "finished": 1, "removed": 0}
     assert at[finished]["step"] == {"kind": "thanks", "id": "thanks"}
     assert at[finished]["progress"]["done"] == at[finished]["progress"]["total"]
     assert at[finished]["rounds"] == {"played": 22, "total": 22}

@@ -15,6 +15,7 @@ from cobandit.cli.study.designs import check, new, schema
 from cobandit.cli.study.fit import fit
 from cobandit.cli.study.plan import plan
 from cobandit.cli.study.power import power
+from cobandit.cli.study.removal import remove_participant, restore_participant
 from cobandit.cli.study.serve import serve
 from cobandit.cli.study.services import services
 from cobandit.cli.study.simulate import simulate
@@ -43,6 +44,8 @@ app.command(cls=GroupedHelp)(log)
 app.command(cls=GroupedHelp)(backup)
 app.command(cls=GroupedHelp)(restore)
 app.command(name="delete-participant", cls=GroupedHelp)(delete_participant)
+app.command(name="remove-participant", cls=GroupedHelp)(remove_participant)
+app.command(name="restore-participant", cls=GroupedHelp)(restore_participant)
 app.command(cls=GroupedHelp)(state)
 app.command(name="list", cls=GroupedHelp)(list_studies)
 app.command(cls=GroupedHelp)(teams)

@@ -50,11 +50,11 @@ def list_studies(database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJson
     if form.as_json:
         output.print_json({"studies": rows})
         return
-    shown = output.table(
-        "study", "version", "state", "finished", "active", "dropped", "invited", "rehearsals", first="left"
-    )
+    removed = ["removed"] if any(row["removed"] for row in rows) else []
+    counted = ["finished", "active", "dropped", *removed, "invited", "rehearsals"]
+    shown = output.table("study", "version", "state", *counted, first="left")
     for row in rows:
-        counts = [str(row[key]) for key in ("finished", "active", "dropped", "invited", "rehearsals")]
+        counts = [str(row[key]) for key in counted]
         state = row["availability"]["word"].lower()
         if row["quota"] is not None:
             state += f" ({row['availability']['taken']} of {row['quota']})"

@@ -80,7 +80,7 @@ def stored_data(study: str, kind: str | None, database: str, version: int | None
         stored = stored_study(opened, study, version)
         with opened.read() as connection:
             people = census(connection, stored)
-            real = people["finished"] + people["active"] + people["dropped"]
+            real = people["finished"] + people["active"] + people["dropped"] + people["removed"]
             chosen = kind or ("rehearsal" if not real and people["rehearsals"] else "real")
             data = study_data(connection, stored, chosen)
     if kind is None and chosen == "rehearsal":

@@ -280,6 +280,12 @@ class ReplaceBody(ReleaseBody):
     participant: Short
 
 
+class RemovalBody(StrictBody):
+    """Why a participant is left out; the analysis and its report print the reason."""
+
+    reason: MessageText
+
+
 class MessageBody(StrictBody):
     """A message to one participant or one team; without both, to all participants of a kind who are at work.
 

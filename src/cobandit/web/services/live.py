@@ -16,6 +16,7 @@ from cobandit.web.services.blinding import masked_live, masked_order_ranks, mask
 from cobandit.web.services.recruiting import unfilled_links
 from cobandit.web.services.studies import about, availability_fields, counts_of, stored_study
 from cobandit.web.storage.answers import answered_steps
+from cobandit.web.storage.audit import happened_since
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.episodes import (
     ConditionCounts,
@@ -91,7 +92,9 @@ class Live:
         now = now_ms()
         total, people = list_people(connection, study, wanted, now, ranks)
         if since is not None and since <= now:  # otherwise the clock was set back, and it is unknown what is new
-            changed = [person for person in people if _has_changed(person, study.design, since, now)]
+            # Neither of the two changes a time of the participant.
+            whole = happened_since(connection, study.label, ("participant-removed", "participant-restored"), since)
+            changed = [person for person in people if whole or _has_changed(person, study.design, since, now)]
         else:
             changed = people
         summary = self._summary(connection, study, wanted.kind, now)

@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
@@ -106,6 +106,14 @@ def all_entries(connection: Connection) -> Iterator[AuditEntry]:
         if len(entries) < _AT_ONCE:
             return
         last = entries[-1].number
+
+
+def happened_since(connection: Connection, study: str, actions: Sequence[str], since: int) -> bool:
+    """Return whether one of these actions on a study is among the latest entries, and not before a time."""
+    latest = select(audit.c.action, audit.c.study, audit.c.at).order_by(audit.c.number.desc()).limit(50).subquery()
+    query = select(func.count()).select_from(latest)
+    query = query.where(latest.c.action.in_(actions), latest.c.study == study, latest.c.at >= since)
+    return bool(connection.scalar(query))
 
 
 def plan_stored_at(connection: Connection, study: str, sha256: str) -> int | None:

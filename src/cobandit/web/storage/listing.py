@@ -14,11 +14,11 @@ from sqlalchemy import ColumnElement, Connection, Float, and_, case, cast, func,
 from cobandit.studies import StudyDesign
 from cobandit.studies.journey import journey
 from cobandit.studies.plan import PRACTICE
-from cobandit.web.storage.participants import ALL_PARTICIPANTS, Participant, active_since, participant_of
+from cobandit.web.storage.participants import ALL_PARTICIPANTS, REMOVED, Participant, active_since, participant_of
 from cobandit.web.storage.schema import answers, episodes, participants
 from cobandit.web.storage.studies import Study
 
-STATUSES = ("active", "idle", "dropped", "invited", "finished")
+STATUSES = ("active", "idle", "dropped", "invited", "finished", REMOVED)
 SORTS = ("made", "participant", "status", "progress", "last_seen", "started_at", "order")
 
 
@@ -49,6 +49,7 @@ def status_rank(design: StudyDesign, now: int) -> ColumnElement[int]:
     """Return a participant's status, as `status` computes it, as the index in `STATUSES`."""
     seen = func.coalesce(participants.c.last_seen, participants.c.consented_at)
     return case(
+        (participants.c.ending == REMOVED, STATUSES.index(REMOVED)),
         (participants.c.ending.is_not(None), STATUSES.index("dropped")),
         (participants.c.finished_at.is_not(None), STATUSES.index("finished")),
         (participants.c.consented_at.is_(None), STATUSES.index("invited")),

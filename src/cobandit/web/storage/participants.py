@@ -15,6 +15,9 @@ from cobandit.web.storage.schema import members, participants, teams, withdrawal
 DEMO_MS = 86_400_000
 """How long a demo is kept: a day."""
 
+REMOVED = "removed"
+"""The ending, and the status, of people whom a researcher has taken out of the study; their data stay."""
+
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else
 
 
@@ -60,12 +63,13 @@ def active_since(design: StudyDesign, now: int) -> int:
 
 
 def status(person: _Times, design: StudyDesign, now: int) -> str:
-    """Return a participant's status: active, idle (unseen since the warning), dropped, only invited, or finished.
+    """Return a participant's status: active, idle (unseen since the warning), dropped, only invited, finished, or
+    removed by a researcher.
 
     People who were screened out or have withdrawn count as dropped.
     """
     if person.ending is not None:
-        return "dropped"
+        return REMOVED if person.ending == REMOVED else "dropped"
     if person.finished_at is not None:
         return "finished"
     if person.consented_at is None:

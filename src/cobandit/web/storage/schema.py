@@ -74,7 +74,7 @@ participants = Table(
     Column("consented_at", BigInteger),
     Column("last_seen", BigInteger),
     Column("finished_at", BigInteger),
-    Column("ending", Text),  # why the person left early: screened-out, withdrew; empty for all others
+    Column("ending", Text),  # screened-out, withdrew, or removed by a researcher; empty for all others
     UniqueConstraint("study_id", "key"),
     UniqueConstraint("study_id", "kind", "recruiter", "external_id"),
     Index("ix_participants_study_id_kind", "study_id", "kind"),

@@ -45,7 +45,7 @@ def _status(person: Participant, design: StudyDesign, now: int) -> str:
 
 def census(connection: Connection, study: Study) -> dict[str, int]:
     """Return how many people are how far, and how many rehearsals there are."""
-    counts = dict.fromkeys(("finished", "active", "dropped", "invited", "rehearsals"), 0)
+    counts = dict.fromkeys(("finished", "active", "dropped", "removed", "invited", "rehearsals"), 0)
     now = now_ms()
     for person in participants_of(connection, study.id, "real", "rehearsal"):
         counts["rehearsals" if person.kind == "rehearsal" else _status(person, study.design, now)] += 1

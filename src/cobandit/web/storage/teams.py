@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from cobandit.web.storage.participants import REMOVED
 from cobandit.web.storage.schema import episodes, lobby, members, participants, teams
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
@@ -120,8 +121,11 @@ def teams_of(connection: Connection, people: Sequence[int]) -> dict[int, Team]:
 
 
 def team_orders(connection: Connection, study: int, kind: str) -> dict[int, int]:
-    """Return how many teams of a study have each order of conditions."""
+    """Return how many teams of a study have each order of conditions; those with a removed member do not count."""
+    removed = select(members.c.team_id).join(participants, participants.c.id == members.c.participant_id)
+    removed = removed.where(participants.c.ending == REMOVED)
     query = select(teams.c.order_index, func.count()).where(teams.c.study_id == study, teams.c.kind == kind)
+    query = query.where(teams.c.id.not_in(removed))
     return {order: int(count) for order, count in connection.execute(query.group_by(teams.c.order_index))}
 
 

@@ -61,7 +61,7 @@ def test_all_of_it_on_postgresql(open_site: Callable[..., Any], postgresql: str,
     base = f"/api/admin/studies/{study['id']}"
     assert admin.post(f"{base}/links", json={"labels": [NASTY]}).status_code == 201
     live = admin.get(f"{base}/live").json()
-    assert live["counts"]["real"] == {"active": 1, "idle": 0, "dropped": 0, "invited": 1, "finished": 1}
+    assert live["counts"]["real"] == {"active": 1, "idle": 0, "dropped": 0, "invited": 1, "finished": 1, "removed": 0}
     assert sum(curve["episodes"] for curve in admin.get(f"{base}/curves").json()["conditions"]) == 5
     view = admin.get(f"{base}/participants/{name}").json()
     assert sum(episode["played"] for episode in view["episodes"]) == 22

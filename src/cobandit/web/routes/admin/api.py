@@ -44,6 +44,7 @@ from cobandit.web.routes.bodies import (
     InvitationBody,
     LinkBody,
     PaymentBody,
+    RemovalBody,
     StateBody,
     StudyStatusBody,
 )
@@ -51,6 +52,7 @@ from cobandit.web.services import links, payments
 from cobandit.web.services.blinding import blind, unblind
 from cobandit.web.services.export import record_export
 from cobandit.web.services.plays import delete_person, participant_view, rounds_view
+from cobandit.web.services.removal import remove_participant, restore_participant
 from cobandit.web.services.studies import find_availability, find_study, list_studies, set_state
 from cobandit.web.storage.database import Database
 
@@ -252,6 +254,24 @@ async def rounds(
 async def delete_participant(number: StudyNumber, participant: PublicId, database: Data, by: By) -> DeletedBody:
     """Delete a participant with everything of theirs, for good."""
     return DeletedBody(participant=participant, deleted=await delete_person(database, number, participant, by))
+
+
+@router.post("/studies/{number}/participants/{participant}/remove", response_model=DoneBody)
+async def remove(
+    number: StudyNumber, participant: PublicId, body: RemovalBody, database: Data, viewer: Who
+) -> DoneBody:
+    """Take a participant out of the study without deleting anything: analyses leave the data out, and the place
+    becomes free.
+    """
+    await remove_participant(database, number, participant, body.reason, viewer)
+    return DoneBody()
+
+
+@router.post("/studies/{number}/participants/{participant}/restore", response_model=DoneBody)
+async def restore(number: StudyNumber, participant: PublicId, database: Data, viewer: Who) -> DoneBody:
+    """Take a removed participant back."""
+    await restore_participant(database, number, participant, viewer)
+    return DoneBody()
 
 
 @router.get(

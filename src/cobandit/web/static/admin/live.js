@@ -11,7 +11,7 @@ import { ROOT } from "../shared/root.js";
 /** @type {Kind[]} */
 const KINDS = ["real", "rehearsal", "demo"];
 /** @type {Status[]} */
-const STATUSES = ["active", "idle", "dropped", "invited", "finished"];
+const STATUSES = ["active", "idle", "dropped", "invited", "finished", "removed"];
 const LEAST_PAUSE = 1500; // between two looks, however fast the ticks come
 const POLL = 5000; // without ticks
 const CALM = 30_000; // with ticks: some things change by time alone

@@ -1,6 +1,6 @@
 // One participant's play, round by round. Rounds come a page at a time: a casino has a thousand of them.
 
-import { ago, copy, el, find, get, moment, number, place, plural, problem, reason, remove, say, stepName, toast } from "./common.js";
+import { ago, copy, el, find, get, moment, number, place, plural, post, problem, reason, remove, say, stepName, toast } from "./common.js";
 import { write } from "./messages.js";
 import { combinations } from "../shared/seats.js";
 import { ROOT } from "../shared/root.js";
@@ -70,6 +70,10 @@ function showFacts(person) {
   const lost = [
     plural(person.rounds.played, "round"), plural(person.answers.length, "answered step"), plural(person.events_total, "event"),
   ];
+  if (find("remove")) {
+    find("remove").hidden = person.status === "removed" || person.status === "invited";
+    find("restore").hidden = person.status !== "removed";
+  }
   if (find("delete-note")) say(find("delete-note"), `This deletes ${lost.join(", ")} and the personal link, for good. It cannot be undone, ` +
     "and the place in the balance of orders becomes free.");
 }
@@ -300,6 +304,32 @@ find("message").addEventListener("click", () => write(participant, { participant
 document.addEventListener("changed", load);
 find("copy-link").addEventListener("click", () => {
   if (person?.url) copy(person.url, "Personal link copied");
+});
+const removal = find("remove-form");
+find("remove")?.addEventListener("click", () => {
+  removal.reset();
+  problem(removal, null);
+});
+removal?.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
+  event.preventDefault();
+  problem(removal, null);
+  try {
+    await post(`${base}/remove`, { reason: find("remove-reason").value });
+    find("remove-dialog").close();
+    toast(`${participant} was removed from the study. The data stay.`);
+    await load();
+  } catch (error) {
+    problem(removal, error);
+  }
+});
+find("restore")?.addEventListener("click", async () => {
+  try {
+    await post(`${base}/restore`, {});
+    toast(`${participant} counts again.`);
+    await load();
+  } catch (error) {
+    toast(reason(error));
+  }
 });
 const dialog = find("delete-dialog");
 const form = find("delete-form");
