@@ -121,6 +121,59 @@ class TestAssignment:
         assert not cells_are_full(MIXED, places)
 
 
+def stratified(**changes):
+    questions = [
+        {"id": "ai_researcher", "text": "Researcher?", "answer": "choice", "choices": ["Yes", "No"], "stratify": True},
+        {"id": "glasses", "text": "Glasses?", "answer": "choice", "choices": ["Yes", "No"]},
+    ]
+    return mixed_burger(demographics=questions, languages=["en"], translations={}, **changes)
+
+
+class TestStrata:
+    def test_cells_and_orders_are_even_within_strata_and_over_all(self):
+        design, rng = stratified(), np.random.default_rng(1)
+        everyone = Places.empty(design)
+        strata = {place: Places.empty(design) for place in (0, 1)}
+        for person in range(80):
+            answers = {"ai_researcher": int(rng.random() < 0.7), "glasses": 0}
+            assert design.stratum_of(answers) == (answers["ai_researcher"],)
+            mine = strata[answers["ai_researcher"]]
+            order = next_order(design, mine, 100 + person, 0, everyone)
+            strata[answers["ai_researcher"]], everyone = mine.arrive(order), everyone.arrive(order)
+            for places, most in ((strata[0], 1), (strata[1], 1), (everyone, 2)):
+                assert max(places.taken) - min(places.taken) <= most
+                counts = taken_by_cell(design, places).values()
+                assert max(counts) - min(counts) <= most
+
+    def test_quotas_are_of_whole_cells(self):
+        design = stratified(quotas={"half": 8, "all": 4})
+        everyone = Places.empty(design)
+        strata = {place: Places.empty(design) for place in (0, 1)}
+        for person in range(12):
+            place = int(person >= 7)
+            order = next_order(design, strata[place], person, 0, everyone)
+            strata[place], everyone = strata[place].arrive(order), everyone.arrive(order)
+        assert taken_by_cell(design, everyone) == {"half": 8, "all": 4}
+
+    def test_a_design_without_strata_is_as_before(self):
+        assert mixed_burger(demographics=[], languages=["en"], translations={}).strata == ()
+        assert MIXED.digest == mixed_burger().digest
+
+    def test_refusals(self):
+        age = {"id": "age", "text": "Age?", "answer": "whole", "stratify": True}
+        free = stratified().to_dict()["demographics"][0] | {"required": False}
+        for question in (age, free):
+            with pytest.raises(InvalidInput, match=r"stratify of .* goes with answer = 'choice'"):
+                mixed_burger(demographics=[question], translations={})
+        asked = stratified().to_dict()["demographics"]
+        burger = load_design("burger").to_dict()
+        alone = {"conditions": burger["conditions"][:1], "partners": [], "attention": [], "translations": {}}
+        with pytest.raises(InvalidInput, match="with a single condition"):
+            StudyDesign.from_dict(burger | alone | {"demographics": asked})
+        with pytest.raises(InvalidInput, match="for several people in one team"):
+            StudyDesign.from_dict(load_design("burger-pair").to_dict() | {"demographics": asked, "translations": {}})
+
+
 class TestPlay:
     def test_each_condition_has_its_own_observability(self):
         for order in range(4):

@@ -15,6 +15,7 @@ from cobandit.analysis.words import (
     means_origin,
     question_text,
     regret_note,
+    strata_words,
     unit_note,
 )
 from cobandit.base.checks import one_of
@@ -177,7 +178,7 @@ def _order(design: StudyDesign) -> str:
     luck = " The outcomes that every choice would have are the same in all sets." if design.shared_luck else ""
     if design.group is not None:
         return f"The order of the conditions is {order}, team by team; seats are drawn.{luck}{swapped}"
-    return f"The order of the algorithms is {order}.{luck}{swapped}"
+    return f"The order of the algorithms is {order}{strata_words(design)}.{luck}{swapped}"
 
 
 def _cells(design: StudyDesign) -> str:
@@ -185,8 +186,8 @@ def _cells(design: StudyDesign) -> str:
     labels = {name: condition_label(design, name) for names in design.cells.values() for name in names}
     cells = [f"{cell} ({listed(labels[name] for name in names)})" for cell, names in design.cells.items()]
     text = (
-        f"Each participant is assigned to the cell with the fewest finished and active people, ties at random; the "
-        f"cells are {listed(cells)}."
+        f"Each participant is assigned to the cell with the fewest finished and active people{strata_words(design)}, "
+        f"ties at random; the cells are {listed(cells)}."
     )
     quotas = dict(design.quotas.pairs)
     if quotas:

@@ -66,7 +66,8 @@ class People:
         rows = [i for i in mine if wide["status"][i] != "invited" and self._order(design, wide["order"][i]) is not None]
         self.not_begun = len(mine) - len(rows)
         if self.not_begun:
-            notes.append(f"Invited but never begun: {self.not_begun}; they have no data.")
+            why = "Invited, or left before they were assigned" if design.strata else "Invited but never begun"
+            notes.append(f"{why}: {self.not_begun}; they have no data.")
         self.wide, self.rows = wide, rows
         self.names = [str(wide["participant"][i]) for i in rows]
         twice = [name for name in dict.fromkeys(self.names) if self.names.count(name) > 1]

@@ -177,8 +177,15 @@ def cells_text(design: StudyDesign, labels: dict[str, str]) -> str:
     planned = f" (planned: {', '.join(f'{cell} {number}' for cell, number in quotas.items())})" if quotas else ""
     return (
         f"{between} was varied between participants: {listed(cells)}. Each participant was assigned to the cell with "
-        f"the fewest finished and active people{planned}"
+        f"the fewest finished and active people{planned}{strata_words(design)}"
     )
+
+
+def strata_words(design: StudyDesign) -> str:
+    """Return the end of a sentence on assignment: within which strata it was done; empty without any."""
+    texts = design.texts()
+    asked = listed(f"“{texts[f'demographics.{id}']}”" for id in design.strata)
+    return f", among people with the same answer to {asked}" if design.strata else ""
 
 
 def marks_note(plan: AnalysisPlan) -> str:

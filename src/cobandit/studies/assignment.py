@@ -50,28 +50,41 @@ class Places:
         return replace(self, active=_moved(self.active, order, -1), finished=_moved(self.finished, order, 1))
 
 
-def next_order(design: StudyDesign, places: Places, seed: int, arrival: int) -> int:
+def next_order(design: StudyDesign, places: Places, seed: int, arrival: int, everyone: Places | None = None) -> int:
     """Return the order for the next participant, as its index in ``design.orders``.
 
     *counterbalanced*: the order with the fewest finished and active people, ties broken at random; *random*: a random
     order. In a design with cells, the person goes into the cell that is filled least, measured by the quotas; a random
     order is one of that cell. The draw depends only on the study's seed and on how many people have arrived before
     (``arrival``).
+
+    In a design with strata, ``places`` are those of the person's stratum and ``everyone`` counts all of them. Ties
+    between cells or orders within the stratum are resolved by the counts of all people. A cell that has reached its
+    quota takes no one else until all cells have.
     """
     orders = len(design.orders)
-    if len(places.finished) != orders:
-        raise InvalidInput(f"places counts {len(places.finished)} orders; the design has {orders}.")
-    possible = _smallest_cells(design, places)
-    fewest = min(places.taken[order] for order in possible)
-    equals = [order for order in possible if design.order == "random" or places.taken[order] == fewest]
+    for counts in (places, everyone or places):
+        if len(counts.finished) != orders:
+            raise InvalidInput(f"places counts {len(counts.finished)} orders; the design has {orders}.")
+    possible = list(range(orders))
+    if everyone is not None:
+        full = set(_full_cells(design, everyone))
+        possible = [order for order in possible if design.cell_of(order) not in full] or possible
+    for counts in (places,) if everyone is None else (places, everyone):
+        possible = _of_smallest_cells(design, counts, possible)
+    if design.order != "random":
+        for counts in (places,) if everyone is None else (places, everyone):
+            fewest = min(counts.taken[order] for order in possible)
+            possible = [order for order in possible if counts.taken[order] == fewest]
     rng = generator(checked_seed(seed), whole(0, 2**32 - 1)("arrival", arrival))
-    return equals[int(rng.random() * len(equals))]
+    return possible[int(rng.random() * len(possible))]
 
 
-def _smallest_cells(design: StudyDesign, places: Places) -> list[int]:
-    """Return the orders of the cells that are filled least by finished and active people."""
-    smallest = emptiest_cells(design, taken_by_cell(design, places))
-    return [order for order in range(len(design.orders)) if design.cell_of(order) in smallest]
+def _of_smallest_cells(design: StudyDesign, places: Places, orders: list[int]) -> list[int]:
+    """Return those of some orders whose cells are filled least by finished and active people."""
+    there = {design.cell_of(order) for order in orders}
+    smallest = emptiest_cells(design, taken_by_cell(design, places), there)
+    return [order for order in orders if design.cell_of(order) in smallest]
 
 
 def taken_by_cell(design: StudyDesign, places: Places) -> dict[str, int]:
@@ -84,9 +97,13 @@ def taken_by_cell(design: StudyDesign, places: Places) -> dict[str, int]:
 
 def cells_are_full(design: StudyDesign, places: Places) -> bool:
     """Return whether every cell has as many people as its quota; False, where the design has no quotas."""
-    quotas = dict(design.quotas.pairs)
+    return bool(design.quotas.pairs) and len(_full_cells(design, places)) == len(design.cells)
+
+
+def _full_cells(design: StudyDesign, places: Places) -> list[str]:
+    """Return the cells that have as many people as their quota."""
     taken = taken_by_cell(design, places)
-    return bool(quotas) and all(taken[cell] >= quota for cell, quota in quotas.items())
+    return [cell for cell, quota in design.quotas.pairs if taken[cell] >= quota]
 
 
 def _moved(counts: tuple[int, ...], order: int, by: int) -> tuple[int, ...]:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from cobandit.base.checks import one_of
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.records import Record, Table, entry, slug
 from cobandit.problem import Problem
 from cobandit.problem.observation import ObservationName
-from cobandit.studies.design_tables import Condition, Group, MeansRule
+from cobandit.studies.design_tables import Condition, Group, MeansRule, Question
 from cobandit.studies.reward_tables import RewardRule, study_problem
 
 ASSIGNMENTS = ("within", "between")
@@ -48,6 +50,7 @@ class ConditionsByCell:
     factors: tuple[Factor, ...]
     quotas: Table
     group: Group | None
+    demographics: tuple[Question, ...]
 
     @cached_property
     def problem(self) -> Problem:
@@ -88,6 +91,15 @@ class ConditionsByCell:
     def same_people(self, *conditions: str) -> bool:
         """Return whether the same participants play these conditions."""
         return len({self._cell_of_condition[name] for name in conditions}) == 1
+
+    @cached_property
+    def strata(self) -> tuple[str, ...]:
+        """The ids of the questions whose answers divide the participants into strata; empty: there are no strata."""
+        return tuple(question.id for question in self.demographics if question.stratify)
+
+    def stratum_of(self, answers: Mapping[str, Any]) -> tuple[int, ...]:
+        """Return the stratum of a participant: the places of the choices that they have given about themselves."""
+        return tuple(answers[id] for id in self.strata)
 
     @cached_property
     def team_factors(self) -> dict[str, float]:
@@ -163,6 +175,9 @@ def check_cells(design: ConditionsByCell) -> None:
                 f"observability of the condition {condition.name!r} must have {len(design.arms)} parts, one for each "
                 f"seat, got {len(condition.observability)}."
             )
+    if design.strata and (design.group is not None or len(design.orders) == 1):
+        why = "in a design for several people in one team" if design.group is not None else "with a single condition"
+        raise InvalidInput(f"stratify of {design.strata[0]!r} must be left out {why}: there is nothing to assign.")
     levels = levels_of(design)
     seen: dict[tuple[str, ...], str] = {}
     for name, own in levels.items() if design.factors else ():
@@ -211,11 +226,11 @@ def shares_of(design: ConditionsByCell) -> dict[str, int]:
     return {cell: quotas[cell] // unit for cell in design.cells}
 
 
-def emptiest_cells(design: ConditionsByCell, taken: dict[str, int]) -> list[str]:
-    """Return the cells that are filled least, measured by their quotas."""
+def emptiest_cells(design: ConditionsByCell, taken: dict[str, int], among: Collection[str] | None = None) -> list[str]:
+    """Return the cells that are filled least, measured by their quotas; ``among``: of these alone."""
     shares = shares_of(design)
-    fill = {cell: taken[cell] / shares[cell] for cell in design.cells}
-    return [cell for cell in design.cells if fill[cell] == min(fill.values())]
+    fill = {cell: taken[cell] / shares[cell] for cell in design.cells if among is None or cell in among}
+    return [cell for cell in fill if fill[cell] == min(fill.values())]
 
 
 def order_cycle(design: ConditionsByCell) -> tuple[int, ...]:

@@ -71,6 +71,7 @@ from cobandit.studies.media import MOST_FILES, is_video, read_media
 from cobandit.studies.media import MediaFile as MediaFile
 from cobandit.studies.payment import Bonus as Bonus
 from cobandit.studies.payment import Payment as Payment
+from cobandit.studies.presets import fill_presets
 from cobandit.studies.questionnaires import MatrixRow as MatrixRow
 from cobandit.studies.questionnaires import Questionnaire as Questionnaire
 from cobandit.studies.questionnaires import QuestionnaireItem as QuestionnaireItem
@@ -151,6 +152,7 @@ class StudyDesign(ConditionsByCell, Record):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_seats()
+        fill_presets(self)
         labelled = tuple(len(labels) for labels in self.task.arms)
         if labelled != self.arms:
             raise InvalidInput(f"task.arms labels {labelled} arms, but arms is {self.arms}; every arm needs one label.")

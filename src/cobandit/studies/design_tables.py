@@ -342,7 +342,8 @@ class Consent(Record):
 class Question(Record):
     """One question about the person: an integer, a choice or a short text.
 
-    ``screen_out`` holds the places of choices, from 0, that end the study for the person.
+    ``screen_out`` holds the places of choices, from 0, that end the study for the person. ``stratify``: people with
+    different answers are assigned to cells and orders apart from each other.
     """
 
     id: str = entry(slug)
@@ -353,6 +354,7 @@ class Question(Record):
     high: int = entry(whole(0), 200)
     required: bool = entry(flag, True)
     screen_out: tuple[int, ...] = entry(listing(whole(0), 0, 50, unique="="), ())
+    stratify: bool = entry(flag, False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -367,6 +369,8 @@ class Question(Record):
             )
         if self.screen_out and len(self.screen_out) == len(self.choices):
             raise InvalidInput(f"screen_out of {self.id!r} must leave at least one choice, got all of them.")
+        if self.stratify and (self.answer != "choice" or not self.required):
+            raise InvalidInput(f"stratify of {self.id!r} goes with answer = 'choice' and an answer that is required.")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,9 @@ WHEN = ("before", "between", "after", "end")
 
 ITEM_KINDS = ("rating", "matrix", "slider", "number", "choice", "choices", "ranking", "text")
 
+PRESETS = ("fluency", "trust", "workload")
+"""Ready questionnaires, by the name of their file in ``presets``."""
+
 LARGEST = 1_000_000_000
 _NUMERIC = ("lowest", "highest")
 _KEYS = {
@@ -50,8 +53,13 @@ def _id_or_empty(name: str, value: object) -> str:
     return "" if value == "" else plain_id(name, value)
 
 
+def _preset_or_empty(name: str, value: object) -> str:
+    return "" if value == "" else str(one_of(PRESETS, "preset of a questionnaire called")(name, value))
+
+
 _NAME = r"[a-z0-9]+(?:[-_][a-z0-9]+)*"
 with_schema(plain_id, check_schema(slug) | {"pattern": f"^{_NAME}$"})
+with_schema(_preset_or_empty, {"type": "string", "enum": ["", *PRESETS]})
 with_schema(_id_or_empty, check_schema(slug) | {"pattern": f"^(?:{_NAME})?$"})
 
 
@@ -152,19 +160,25 @@ class QuestionnaireItem(Record):
 
 @dataclass(frozen=True)
 class Questionnaire(Record):
-    """One page of items, asked at one or several points of the study."""
+    """One page of items, asked at one or several points of the study.
+
+    A design fills in title, scales and items of a ``preset`` unless it has items of its own.
+    """
 
     id: str = entry(plain_id)
     when: str = entry(one_of(WHEN, "time of a questionnaire"))
-    title: str = entry(words)
+    preset: str = entry(_preset_or_empty, "")
+    title: str = entry(words_or_empty, "")
     intro: str = entry(words_or_empty, "")
     shuffled: bool = entry(flag, False)
     scales: tuple[Scale, ...] = entry(listing(Scale.read, 0, 50, unique="id"), ())
-    items: tuple[QuestionnaireItem, ...] = entry(listing(QuestionnaireItem.read, 1, 200, unique="id"))
+    items: tuple[QuestionnaireItem, ...] = entry(listing(QuestionnaireItem.read, 0, 200, unique="id"), ())
 
     def __post_init__(self) -> None:
         super().__post_init__()
         called = f"The questionnaire {self.id!r}"
+        if not (self.title and self.items) and (not self.preset or self.scales):
+            raise InvalidInput(f"{called} must have a title and items, or a preset ({', '.join(PRESETS)}).")
         known: dict[str, QuestionnaireItem] = {}
         for item in self.items:
             if item.kind in ("rating", "matrix") and item.scale not in {scale.id for scale in self.scales}:

@@ -134,7 +134,9 @@ def _levels(study: StudyDesign, condition: str) -> str:
 
 
 def _print_cells(screen: Console, study: StudyDesign) -> None:
-    """Describe between which cells people are divided."""
+    """Describe between which cells people are divided, and within which strata."""
+    if study.strata:
+        screen.print(f"assignment within strata, after the questions about the person: {', '.join(study.strata)}")
     if len(study.cells) == 1:
         return
     quotas = dict(study.quotas.pairs)

@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 from cobandit.base.errors import InvalidInput
 from cobandit.base.json_types import JsonObject
 from cobandit.studies import StudyDesign
-from cobandit.studies.assignment import cells_are_full
+from cobandit.studies.assignment import cells_are_full, taken_by_cell
 from cobandit.studies.consent import placeholder_consent
 from cobandit.web.refusals import Refused
 from cobandit.web.services.places import places
 from cobandit.web.storage.database import Connection
+from cobandit.web.storage.participants import active_since, people_before_assignment
 from cobandit.web.storage.settings import read_setting, write_setting
 from cobandit.web.storage.studies import STATES, Study
 from cobandit.web.storage.values import now_ms
@@ -57,8 +58,29 @@ def unready(*designs: StudyDesign) -> str | None:
 
 def seats_taken(connection: Connection, study: Study) -> int:
     """Return how many real participants count against the quota: finished or active ones, not those who dropped out."""
-    taken = places(connection, study, "real", now_ms())
-    return sum(taken.finished) + sum(taken.active)
+    now = now_ms()
+    taken = places(connection, study, "real", now)
+    return sum(taken.finished) + sum(taken.active) + _before_assignment(connection, study, now)
+
+
+def _before_assignment(connection: Connection, study: Study, now: int) -> int:
+    """Return how many people of a design with strata have agreed and have no order of conditions yet."""
+    if not study.design.strata:
+        return 0
+    return people_before_assignment(connection, study.id, "real", active_since(study.design, now))
+
+
+def _is_full(connection: Connection, study: Study) -> bool:
+    """Return whether all cells of a design with quotas are taken, or will be by people who are not assigned yet."""
+    design, now = study.design, now_ms()
+    if not design.quotas.pairs:
+        return False
+    taken = places(connection, study, "real", now)
+    if not design.strata:
+        return cells_are_full(design, taken)
+    whole = taken_by_cell(design, taken)
+    free = sum(max(0, quota - whole[cell]) for cell, quota in design.quotas.pairs)
+    return free <= _before_assignment(connection, study, now)
 
 
 def reason_to_refuse(
@@ -76,7 +98,7 @@ def reason_to_refuse(
         return "invite-only"
     if study.state == "quota" and seats_taken(connection, study) >= (study.quota or 0):
         return "full"
-    if study.design.quotas.pairs and cells_are_full(study.design, places(connection, study, "real", now_ms())):
+    if _is_full(connection, study):
         return "full"
     return None
 

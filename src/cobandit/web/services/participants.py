@@ -28,7 +28,7 @@ from cobandit.web.services.admission import reason_to_refuse, refused
 from cobandit.web.services.new_moves import new_moves
 from cobandit.web.services.page_events import store_events, store_wrong_attempt
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
-from cobandit.web.services.places import take_place
+from cobandit.web.services.places import take_order, take_place
 from cobandit.web.services.recruiting import Recruit, note_unfilled, thanks_for, unfilled
 from cobandit.web.services.results import results_of
 from cobandit.web.services.robot.stage import Stage
@@ -259,16 +259,9 @@ class Participants:
         elif step.kind == "rest":
             assert step.number is not None
             view = (await self._episode_state(person, step.number - 1, chosen))["episode"]
-            state["rest"] = {
-                "practice": view["practice"],
-                "done": view["episode"],
-                "of": view["episodes"],
-                "set": view["set"],
-                "sets": view["sets"],
-                "good": view["good"],
-                "rounds": view["rounds"],
-                **({"score": view["score"]} if "score" in view else {}),
-            }
+            known = ("practice", "set", "sets", "good", "rounds", "score")
+            rest = {key: view[key] for key in known if key in view}
+            state["rest"] = rest | {"done": view["episode"], "of": view["episodes"]}
         elif step.kind == "thanks":
             if (robot := self.robot_of(person)) is not None:
                 robot.dismiss(person)
@@ -358,10 +351,10 @@ class Participants:
                 self._admit(connection, person.study.id, record.kind, invited=True)
                 seed, order = take_place(connection, person.study.id, record.kind, now)
                 changes |= {"seed": str(seed), "order_index": order, "consented_at": now}
-            screened = step.kind == "demographics" and is_screened_out(design, given)
-            if screened:
-                changes["ending"] = "screened-out"
-            if screened or (not wrong and person.journey.current(person.done | {step.id}).kind == "thanks"):
+            if step.kind == "demographics":
+                screened = {"ending": "screened-out"} if is_screened_out(design, given) else {}
+                changes |= screened or take_order(connection, record, design, given, now)
+            if "ending" in changes or (not wrong and person.journey.current(person.done | {step.id}).kind == "thanks"):
                 changes["finished_at"] = max(now, record.consented_at or now)  # the clock may have been set back
             # First, so that the second of two requests fails here, and not because of an existing row.
             touch(connection, record.id, person.revision, now, **changes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -10,7 +11,7 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
 from cobandit.studies import StudyDesign
-from cobandit.web.storage.schema import members, participants, teams, withdrawals
+from cobandit.web.storage.schema import answers, members, participants, teams, withdrawals
 
 DEMO_MS = 86_400_000
 """How long a demo is kept: a day."""
@@ -318,6 +319,35 @@ def seeds_taken(connection: Connection, study: int, kind: str, order: int, since
         participants.c.finished_at.is_not(None) | (participants.c.last_seen >= since),
     )
     return [int(seed) for seed in connection.scalars(query) if seed is not None]
+
+
+def people_before_assignment(connection: Connection, study: int, kind: str, since: int) -> int:
+    """Return how many have agreed, are there since a time and have no order yet."""
+    query = select(func.count()).where(
+        participants.c.study_id == study,
+        participants.c.kind == kind,
+        participants.c.consented_at.is_not(None),
+        participants.c.order_index.is_(None),
+        participants.c.ending.is_(None),
+        participants.c.last_seen >= since,
+    )
+    return connection.scalar(query) or 0
+
+
+def orders_and_answers(connection: Connection, study: int, kind: str, since: int) -> list[tuple[int, bool, Any]]:
+    """Return order, whether they have finished, and the answers about the person, of all who count in a study."""
+    finished = participants.c.finished_at.is_not(None)
+    query = select(participants.c.order_index, finished, answers.c.answers).join(
+        answers, (answers.c.participant_id == participants.c.id) & (answers.c.step == "demographics")
+    )
+    query = query.where(
+        participants.c.study_id == study,
+        participants.c.kind == kind,
+        participants.c.order_index.is_not(None),
+        participants.c.ending.is_(None),
+        finished | (participants.c.last_seen >= since),
+    )
+    return [(order, bool(done), json.loads(given)) for order, done, given in connection.execute(query)]
 
 
 def orders_taken(connection: Connection, study: int, kind: str, since: int) -> dict[tuple[int, bool], int]:
