@@ -137,6 +137,7 @@ def _words(site: Any, name: str, number: int = 1) -> dict[str, str | None]:
     The home page has a word for a study that refuses people, except where only the researcher can change that.
     """
     admin = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    _link(admin, number)  # a study without participants has a checklist at /admin, and no badge
     english = {"accept": "text/html", "accept-language": "en"}
     home = site.client().get("/", headers=english).text
     badges = r'class="badge [a-z-]+">([^<]+)<'
