@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from cobandit.base.records import Table
 from cobandit.studies import load_design, verify_study
@@ -76,6 +77,13 @@ def choose(page: Any, arm: int) -> None:
     page.locator(f".choices-row button[data-arm='{arm}']").click()
 
 
+def counted(page: Any) -> int:
+    """How many outcomes the page has counted, satisfied customers and others."""
+    return sum(
+        int(word) for line in page.locator(".totals").all_inner_texts() for word in line.split() if word.isdigit()
+    )
+
+
 def shown(page: Any, played: int) -> None:
     page.locator(f"main[data-shown='{played}']").wait_for()
 
@@ -112,6 +120,31 @@ def test_two_browsers_play_at_the_same_time(
     database.close()
     assert verify_study(data) == []
     assert [len(log) for person in data.participants for log in person.episodes.values()] == [3, 3]
+
+
+def test_a_page_that_was_away_shows_the_rounds_it_missed(pair: list[Any], tmp_path: Path) -> None:
+    """An AI chooses twice for the first person; then the page gets both rounds at once, and the person plays on."""
+    first, second = pair
+    cut = "**/api/participants/*/*"
+    first.route("**/stream*", lambda route: route.abort())
+    begin(pair)
+    first.route(cut, lambda route: route.abort())
+    database = Database(f"sqlite:///{tmp_path / 'studies.sqlite'}")
+    for t in (1, 2):
+        choose(second, 1)
+        second.get_by_text("Your partner has not chosen yet").wait_for()
+        with database.write() as connection:
+            connection.execute(text("UPDATE episodes SET deadline = 1, round_at = round_at - 900000"))
+        shown(second, t)
+    database.close()
+    first.unroute(cut)
+    shown(first, 2)
+    for page in pair:
+        choose(page, 0)
+    for page in pair:
+        shown(page, 3)
+    assert counted(first) == counted(second) == 3
+    assert first.complaints == []
 
 
 def test_the_lobby_says_how_many_are_there(

@@ -29,6 +29,9 @@ export function turns(app, scene) {
   /** @type {((value?: unknown) => void) | null} */
   let skip = null;
   let closed = false;
+  /** @type {Round[]} */
+  let coming = []; // rounds that are not shown yet
+  let revealing = false;
 
   const ask = texts.say(scene.question ?? "turn.question");
   const number = el("p", { class: "number" });
@@ -121,8 +124,34 @@ export function turns(app, scene) {
     app.choose(arm, ms);
   }
 
+  /**
+   * Show rounds in their order. Several come at once to a page of a team that was away: only the last one is performed.
+   * @param {Round[]} rounds
+   */
+  async function take(rounds) {
+    coming.push(...rounds);
+    if (revealing) {
+      if (rounds.length) skip?.();
+      return;
+    }
+    revealing = true;
+    for (let round = coming.shift(); round && !closed; round = coming.shift()) {
+      if (round.t !== played + 1) continue;
+      if (coming.length) count(round);
+      else await reveal(round);
+    }
+    revealing = false;
+  }
+
+  /** @param {Round} round */
+  function count(round) {
+    played = round.t;
+    counts.add(round);
+  }
+
   /** @param {Round} round */
   async function reveal(round) {
+    waiting = true; // an AI may have chosen in this person's place
     scene.expect?.(round);
     const left = SHORTEST_WAIT - (performance.now() - chosenAt);
     if (left > 0 && !still()) await pause(left);
@@ -141,8 +170,7 @@ export function turns(app, scene) {
     if (closed) return;
     for (const animation of animations) animation.finish();
     scene.show(round);
-    played = round.t;
-    counts.add(round);
+    count(round);
     counts.mark(round.arms);
     mark(null);
     app.speak(tell(round));
@@ -205,7 +233,7 @@ export function turns(app, scene) {
 
   return {
     element,
-    answered: ({ rounds }) => rounds.filter((round) => round.t === played + 1).forEach(reveal),
+    answered: ({ rounds }) => { take(rounds); },
     close() {
       closed = true;
       skip?.();
