@@ -379,11 +379,14 @@ def _tree(design: StudyDesign, text: str) -> list[Any]:
     return markdown_tree("marked", text, design.files)
 
 
-def partner_payload(plan: ParticipantPlan | None, step: Step, language: str | None = None) -> JsonObject | None:
+def partner_payload(
+    plan: ParticipantPlan | None, step: Step, language: str | None = None, last_met: int | None = None
+) -> JsonObject | None:
     """Return the partner at a step, as the page shows it; None in practice and where partners have no names.
 
     The partner follows from the participant's seed, so a reload shows the same one, and it is independent of the
-    algorithm. In a design for several people the payload says whether people or AIs play in the other seats.
+    algorithm. In a design for several people the payload says whether people or AIs play in the other seats. Where all
+    other people have left, ``last_met`` is the last episode that any of them reached: AIs alone play the later sets.
     """
     if plan is None or step.number is None or not (plan.design.partners or plan.design.group):
         return None
@@ -399,7 +402,8 @@ def partner_payload(plan: ParticipantPlan | None, step: Step, language: str | No
         return None
     texts = plan.design.texts(language)
     if plan.design.group is not None:
-        alone = plan.design.condition(plan.conditions[place]).alone
+        deserted = last_met is not None and last_met < practices + place * plan.design.episodes
+        alone = deserted or plan.design.condition(plan.conditions[place]).alone
         return {"name": texts["group.agent" if alone else "group.people"], "look": "teal" if alone else "person"} | {
             "names": []
         }

@@ -111,6 +111,8 @@ class TestLobby:
             }
             assert verify_study(stored(site)) == []
             return
+        (shown,) = at_episode([person], design)  # the part that was meant for two people
+        assert shown["partner"] | {"names": []} == {"name": "an AI", "look": "teal", "names": []}
         person.go_on(design)
         assert person.state()["step"]["kind"] == "thanks"
         data = stored(site)
@@ -221,6 +223,7 @@ class TestTimeouts:
             assert first.state()["step"]["kind"] == "survey"
         else:
             assert first.state()["team"]["notice"] == "Your partner has left. An AI plays on."
+            assert first.state()["partner"]["name"] == "another participant"  # as the part began
             for t in (3, 4):
                 assert len(first.send(episode_of(first), (t, 0, key())).json()["rounds"]) == 1
         for person in (first, second):
@@ -241,6 +244,7 @@ class TestTimeouts:
         until(lambda: first.state()["team"]["meeting"] is None)
         assert len(first.send(state["episode"]["index"], (1, 0, key())).json()["rounds"]) == 1
         assert second.state()["step"]["kind"] == "survey"
+        assert first.state()["partner"]["name"] == "an AI"
 
 
 class TestDeleting:

@@ -246,7 +246,7 @@ class Participants:
             "task": task_payload(design, chosen, self.together.seat(person)),
         }
         state["texts"] |= seat_texts(design, self.together.seat(person), chosen)
-        if (partner := partner_payload(person.plan, step, chosen)) is not None:
+        if (partner := partner_payload(person.plan, step, chosen, person.last_met)) is not None:
             state |= {"partner": partner, "texts": state["texts"] | named_partner(design, partner)}
         if step.kind == "partner":
             state["sets"] = design.sets

@@ -151,6 +151,14 @@ class ActiveParticipant:
         """The team of the person, where several people or services play."""
         return self.stored.team
 
+    @property
+    def last_met(self) -> int | None:
+        """The last episode that any other member reached (-1: none); None while one of them is still there."""
+        others = [] if self.team is None else [m for m in self.team.members.values() if m.participant != self.record.id]
+        if not others or any(member.left_at is None for member in others):
+            return None
+        return max(member.arrived for member in others)
+
     @functools.cached_property
     def step(self) -> Step:
         """Where the person is."""
