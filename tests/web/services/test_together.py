@@ -112,7 +112,8 @@ class TestLobby:
             assert verify_study(stored(site)) == []
             return
         (shown,) = at_episode([person], design)  # the part that was meant for two people
-        assert shown["partner"] | {"names": []} == {"name": "an AI", "look": "teal", "names": []}
+        assert shown["partner"] == {"name": "an AI", "look": "teal", "names": []}
+        assert shown["team"]["notice"] is None  # nobody has left
         person.go_on(design)
         assert person.state()["step"]["kind"] == "thanks"
         data = stored(site)

@@ -128,7 +128,8 @@ class Together:
         if (known := game.views.get((seat, language))) is not None:
             return known
         design, gone = game.plan.design, game.team.gone
-        left_people = [place for place in gone if place != seat]
+        # The lobby has said that an AI plays the seat of a person who does not come.
+        left_people = [place for place in gone if place != seat and game.team.members[place].left_reason != "short"]
         view = game.views[seat, language] = {
             "seat": seat,
             "seats": [

@@ -12,6 +12,8 @@ export function face(good) {
     svg("path", { class: "line", d: good ? "M8.5 8.5v1.5M15.5 8.5v1.5" : "M8.5 9.8v1.5M15.5 9.8v1.5M6.6 8.2l2.8-1.5M17.4 8.2l-2.8-1.5" }));
 }
 
+const MOST_COLUMNS = 6;
+
 export class Counts {
   /** @type {Map<string, { node: HTMLElement, good: HTMLElement, bad: HTMLElement, counts: [number, number], score: number }>} */
   #cells = new Map();
@@ -33,27 +35,37 @@ export class Counts {
     this.#score = state.task.score;
     const { arms, seat } = state.task;
     const columns = combinations(arms, seat);
+    const own = range(arms[seat]);
+    // In more columns the numbers would overlap, so each combination of the others is a row.
+    const tall = arms.length > 2 && columns.length > MOST_COLUMNS;
+    /** @type {(mine: number, scope: string) => HTMLElement} */
+    const mineHead = (mine, scope) => el("th", { scope }, symbol?.(seat, mine), el("span", { class: "words" }, texts.arm(seat, mine)));
+    /** @type {(column: number[], scope: string) => HTMLElement} */
+    const othersHead = (column, scope) => el("th", { scope },
+      column.flatMap((arm, i) => (i === seat ? [] : [el("span", {}, symbol?.(i, arm), el("span", { class: "words" }, texts.arm(i, arm)), " ")])));
+    /** @type {(mine: number, column: number[]) => HTMLElement} */
+    const outcomes = (mine, column) => {
+      const cell = column.map((arm, i) => (i === seat ? mine : arm));
+      return this.#cell(cell, cell.length === 2 ? picture?.(cell[0], cell[1]) : undefined);
+    };
     const head = el("tr", {}, el("th", { scope: "col" }, unseen(texts.own("task.participant"))),
-      columns.map((column) => el("th", { scope: "col" },
-        column.flatMap((arm, i) => (i === seat ? [] : [el("span", {}, symbol?.(i, arm), el("span", { class: "words" }, texts.arm(i, arm)), " ")])))));
-    const body = range(arms[seat]).map((mine) => el("tr", {}, el("th", { scope: "row" }, symbol?.(seat, mine), el("span", { class: "words" }, texts.arm(seat, mine))),
-      columns.map((column) => {
-        const cell = column.map((arm, i) => (i === seat ? mine : arm));
-        return this.#cell(cell, cell.length === 2 ? picture?.(cell[0], cell[1]) : undefined);
-      })));
+      tall ? own.map((mine) => mineHead(mine, "col")) : columns.map((column) => othersHead(column, "col")));
+    const body = tall
+      ? columns.map((column) => el("tr", {}, othersHead(column, "row"), own.map((mine) => outcomes(mine, column))))
+      : own.map((mine) => el("tr", {}, mineHead(mine, "row"), columns.map((column) => outcomes(mine, column))));
     const caption = texts.say("counts.caption", { configuration: texts.own("task.configuration") });
     const many = columns.length > 3;
     // A table that may have to be scrolled can be reached by keyboard.
     const scroll = many ? { class: "scroll", tabindex: "0", role: "group", "aria-label": caption } : { class: "scroll" };
-    const table = el("table", { class: many ? "counts many" : "counts" },
+    const table = el("table", { class: tall ? "counts many tall" : many ? "counts many" : "counts" },
       el("caption", {}, caption),
       el("thead", {}, head), el("tbody", {}, body));
-    table.style.setProperty("--rows", String(arms[seat]));
+    table.style.setProperty("--rows", String(body.length));
     this.element = el("div", scroll, table);
     /** @type {(heads: NodeListOf<HTMLElement>) => { nodes: HTMLElement[], texts: string[] }} */
     const labels = (heads) => ({ nodes: [...heads], texts: [...heads].map((node) => node.textContent ?? "") });
     const rows = labels(table.querySelectorAll("tbody th"));
-    fitWords(this.element, [rows, { ...labels(table.querySelectorAll("thead th:not(:first-child)")), turn: true }],
+    if (!tall) fitWords(this.element, [rows, { ...labels(table.querySelectorAll("thead th:not(:first-child)")), turn: true }],
       () => fitFirstColumn(table, rows.nodes[0], rows.texts));
     for (const { arms, good, bad, score } of state.episode.counts) this.#set(arms, good, bad, score);
     this.score = state.episode.score ?? 0;

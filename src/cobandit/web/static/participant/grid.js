@@ -37,8 +37,10 @@ export class Cards {
       this.icon = (arm) => symbol(icons[task.seat][arm]);
     }
     this.#cards = task.arms.map(() => el("strong", {}));
+    // Among several others, some may be people and some AIs, so the look of people is shown for a single partner only.
+    const look = partner && (task.arms.length === 2 || partner.look !== "person") ? partner.look : "";
     const sides = this.#cards.map((card, seat) => el("div", { class: seat === task.seat ? "side mine" : "side" },
-      el("span", { class: "soft who" }, partner && seat !== task.seat && avatar(partner.look), texts.seat(seat, task.seat)), card));
+      el("span", { class: "soft who" }, look && seat !== task.seat && avatar(look), texts.seat(seat, task.seat)), card));
     this.element = el("div", { class: "scene cards", "aria-hidden": "true" }, sides, this.#outcome);
     this.element.style.setProperty("--seats", String(task.arms.length));
     const labels = task.arms.flatMap((arms, seat) => range(arms).map((arm) => texts.arm(seat, arm)));

@@ -188,7 +188,7 @@ function partner({ state, texts, answer, keys }) {
   const values = { partner: called, set: Number(place), sets: state.sets ?? 1, before: Number(place) - 1 };
   const go = once(button(texts.say("partner.begin", values)), () => answer({}));
   enterPresses(keys, go);
-  const words = `partner.${values.set > 1 ? "next" : "first"}${names.length > 1 ? ".many" : ""}`;
+  const words = `partner.${values.set > 1 ? "next" : "first"}${Math.max(names.length, state.task.arms.length - 1) > 1 ? ".many" : ""}`;
   return {
     heading: texts.say(values.sets > 1 ? "partner.heading" : "partner.only", values),
     body: [

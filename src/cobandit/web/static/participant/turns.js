@@ -125,7 +125,7 @@ export function turns(app, scene) {
   }
 
   /**
-   * Show rounds in their order. Several come at once to a page of a team that was away: only the last one is performed.
+   * Show rounds in their order. Several come together to a page of a team that was away: only the last one is performed.
    * @param {Round[]} rounds
    */
   async function take(rounds) {
