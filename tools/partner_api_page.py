@@ -20,7 +20,8 @@ document, which a server sends at `/v1/openapi.json`. [Serve a partner](../how-t
 calls work together.
 
 Every request needs an API key: `Authorization: Bearer cb_...`. Each scope includes the former: `read`, `play`, `admin`.
-Bodies are JSON of at most 128 KB, and unknown keys are refused. Times are milliseconds since 1970, UTC.
+Bodies are JSON of at most 128 KB (960 KB where a game is imported), and unknown keys are refused. Times are
+milliseconds since 1970, UTC.
 """
 
 ERRORS = """## Errors
@@ -32,7 +33,8 @@ An error has a code for programs and a sentence for people:
 |---|---|---|
 | 401 | `unauthorized` | the key is missing, wrong or revoked |
 | 403 | `not-allowed` | the key has a narrower scope |
-| 404 | `not-found` | the tenant has no such team, game or event |
+| 404 | `not-found` | the tenant has no such team, game or event, or there is nothing at this address |
+| 405 | `refused` | the address has no such method |
 | 409 | `not-open` | the round is not open yet |
 | 409 | `already-open` | the event belongs to another round |
 | 409 | `other-round` | the event belongs to another round than the one given |
@@ -43,7 +45,7 @@ An error has a code for programs and a sentence for people:
 | 409 | `before-import` | the round was played before the game was imported |
 | 409 | `other-setting`, `other-game`, `other-team` | the name is taken, or the state belongs to another team |
 | 409 | `too-many-teams` | the tenant has 1,000 teams |
-| 413 | `too-large` | the body has more than 128 KB |
+| 413 | `too-large` | the body has more than 128 KB, or an import more than 960 KB |
 | 422 | `invalid` | a value is missing, unknown or out of range |
 | 422 | `broken-state` | an imported state does not fit its agent |
 | 429 | `too-many` | the key has sent too many requests; `Retry-After` says when to try again |

@@ -255,15 +255,18 @@ class Partner:
         learn_in_one_round(self._agent, checked)
         self._pending = None
 
-    def checked_seen(self, seen: object) -> float | None:
-        """Return the reward that this seat saw as a number, or None; refuse what its observation cannot show."""
+    def checked_seen(self, seen: object, name: str = "seen") -> float | None:
+        """Return the reward that this seat saw as a number, or None; refuse what its observation cannot show.
+
+        ``name`` is what the caller calls it, for the error.
+        """
         briefing = self._agent.briefing
         if seen is None and (needed := _NEVER_NONE.get(briefing.observation)):
             raise InvalidInput(
-                f"seen must be {needed} under {briefing.observation!r} observation, got None. Where the "
+                f"{name} must be {needed} under {briefing.observation!r} observation, got None. Where the "
                 "partner knows that it saw nothing, make it with observation='missed-known'."
             )
-        return checked_reward("seen", seen, briefing.binary)
+        return checked_reward(name, seen, briefing.binary)
 
     def _end_round(self, team_action: Any, seen: Any, override: bool, how_to_say_so: str) -> None:
         try:

@@ -94,7 +94,7 @@ class PartnerGame:
     def __init__(self, partner: Partner, default: DefaultReward | None = None) -> None:
         self.partner, self.default = partner, default
         if default is not None:
-            partner.checked_seen(default.reward)
+            partner.checked_seen(default.reward, "default.reward")
         self.entries = 0
         self.at = 0
         self.open: dict[int, OpenRound] = {}
@@ -143,7 +143,7 @@ class PartnerGame:
             raise GameConflict("complete", f"The feedback on round {t} is complete.")
         moment = max(at, self.at)
         played = None if action is None else checked_action(tuple(action), self.partner.briefing.arms)
-        seen = self.partner.checked_seen(reward) if rewarded else None
+        seen = self.partner.checked_seen(reward, "reward") if rewarded else None
         if played is not None and opened.action is not None:
             if played != opened.action:
                 raise GameConflict("already-observed", f"Round {t} was reported with another team action before.")

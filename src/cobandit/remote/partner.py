@@ -8,6 +8,7 @@ They need httpx, the extra ``client``, and nothing of the server.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 import uuid
@@ -104,17 +105,8 @@ class PlayedRound:
         action = None if row["action"] is None else tuple(row["action"])
         foreseen = {int(seat): arm for seat, arm in row.get("predictions", {}).items()}
         reward, default = row.get("reward", LATER), bool(row.get("default"))
-        return cls(
-            row["round"],
-            row["arm"],
-            action,
-            reward,
-            default,
-            row.get("event"),
-            foreseen,
-            row.get("at"),
-            row.get("reward_at"),
-        )
+        times = row.get("at"), row.get("reward_at")
+        return cls(row["round"], row["arm"], action, reward, default, row.get("event"), foreseen, *times)
 
 
 @dataclass(frozen=True)
@@ -145,10 +137,17 @@ def _observe_body(
     if action is not None:
         body["action"] = [int(arm) for arm in action]
     if not isinstance(reward, _Later):
-        body["reward"] = None if reward is None else float(reward)
+        body["reward"] = None if reward is None else _number(reward)
     if override:
         body["override"] = True
     return body
+
+
+def _number(reward: float) -> float:
+    number = float(reward)
+    if not math.isfinite(number):
+        raise InvalidInput(f"reward must be a finite number, None or LATER, got {short_repr(reward)}.")
+    return number
 
 
 class _GameCalls:

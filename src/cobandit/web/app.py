@@ -33,7 +33,7 @@ from cobandit.web.routes import admin, home, media, participant, robot
 from cobandit.web.routes.bodies import ErrorBody
 from cobandit.web.routes.moves import Handlers, MoveEndpoint, StreamEndpoint, own_token
 from cobandit.web.routes.partner import api as partner_api
-from cobandit.web.routes.partner.plays import PartnerEndpoint
+from cobandit.web.routes.partner.plays import KeyBeforeBody, PartnerEndpoint
 from cobandit.web.security import Receive, Scope, SecurityMiddleware, Send
 from cobandit.web.services.admission import REASONS
 from cobandit.web.services.curves import Curves
@@ -182,9 +182,11 @@ def _add_partners(app: _Server, database: Database, handlers: Handlers) -> None:
     api.state.keys, api.state.games, api.state.teams = keys, games, PartnerTeams(database, games)
     for kind, handler in handlers.items():
         api.add_exception_handler(kind, handler)
+    every = {**handlers, Exception: _broken}
+    api.add_middleware(KeyBeforeBody, keys=keys, handlers=every)
     api.add_middleware(SecurityMiddleware, broken=_broken)
     app.state.keys, app.state.games, app.state.partner_api = keys, games, api
-    app.partners = app.state.partners = PartnerEndpoint(keys, games, {**handlers, Exception: _broken}, api)
+    app.partners = app.state.partners = PartnerEndpoint(keys, games, every, api)
 
 
 class _Server(FastAPI):
@@ -323,8 +325,11 @@ def _invalid(request: Request, error: Exception) -> Response:
 def _malformed(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
+    text = str(first["msg"])
+    if first["loc"][:1] == ("body",):  # pydantic's own words; those about queries stay as programs know them
+        text = text.removeprefix("Value error, ")
     where = ".".join(str(part) for part in first["loc"] if part != "body")
-    message = f"{where}: {first['msg']}." if where else f"{first['msg']}."
+    message = f"{where}: {text}." if where else f"{text}."
     if pages.wants_page(request):  # a person has mistyped an address; details for programs would not help
         message = NO_PAGE
     return _answer(request, 422, "invalid", message)

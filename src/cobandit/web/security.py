@@ -30,10 +30,13 @@ ALL_FAILURES_ALLOWED = 500
 FAILURE_WINDOW_MS = 15 * 60 * 1000
 LARGEST_BODY = 128 * 1024
 LARGEST_DESIGN_BODY = 512 * 1024
-LARGEST_FILE_BODY = 960 * 1024  # below the limit of the edge
+LARGEST_FILE_BODY = 960 * 1024  # below the limit of the edge; also of the state of a partner's game
 
 DESIGNS = "/api/admin/designs"
 """The routes whose bodies hold whole designs."""
+
+IMPORTS = re.compile(r"/v1/teams/[^/]+/games")
+"""The route whose body may hold the state of a partner's game."""
 
 
 def too_large(largest: int) -> str:
@@ -268,9 +271,10 @@ def _announces_too_much(scope: Scope) -> bool:
 
 def _largest_body(scope: Scope) -> int:
     """Return how many bytes the body of a request may have."""
-    if scope["path"].startswith(f"{DESIGNS}/files"):
+    path: str = scope["path"]
+    if path.startswith(f"{DESIGNS}/files") or IMPORTS.fullmatch(path):
         return LARGEST_FILE_BODY
-    return LARGEST_DESIGN_BODY if scope["path"].startswith(DESIGNS) else LARGEST_BODY
+    return LARGEST_DESIGN_BODY if path.startswith(DESIGNS) else LARGEST_BODY
 
 
 def _waits_with_body(scope: Scope) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import itertools
+import json
 import random
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from sqlalchemy import text
 
 import cobandit as cb
+from cobandit.engine.partner_game import PartnerGame
 from cobandit.remote.partner import LATER, PartnerError
 from cobandit.web.services.partner import games as games_module
 from cobandit.web.services.partner.games import Feedback, Games
@@ -399,3 +401,48 @@ def test_a_game_that_is_played_is_not_looked_up_again(on_sqlite, monkeypatch):
     monkeypatch.setattr(storage, "news_of", counted)
     monkeypatch.setattr(games_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     asyncio.run(play())
+
+
+def test_a_game_with_many_open_rounds_moves(on_sqlite):
+    """An export may be larger than any other body."""
+    setting = {key: TEAM[key] for key in TEAM if key not in ("team", "agent")}
+    partner = cb.Partner(
+        "partner-aware-ucb", arms=(2, 2), seat=1, horizon=1000, observability=(1.0, 0.4), seed=7, window=5
+    )
+    game = PartnerGame(partner)
+    for number in range(2000):
+        game.apply(game.opening(f"an order with a long name, {number}", number))
+    state = game.state()
+    assert len(json.dumps(state)) > 128 * 1024
+    client = on_sqlite.client()
+    client.create_team("drinks", TEAM["agent"], **setting)
+    copy = client.new_game("drinks", "copy", state=state)
+    again = client.new_game("drinks", "again", state=copy.state())
+    for played in (copy, again):
+        assert played.choose(event="an order with a long name, 77").round == 78
+        assert len(played.view()["open"]) == 1999
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_names_that_addresses_cannot_hold_are_refused(on_sqlite, name):
+    """Clients and proxies remove such a part of an address, so nobody could play or delete the game."""
+    begin(on_sqlite)
+    http = on_sqlite.http()
+    for answer in (http.post("/v1/teams", json=TEAM | {"team": name}), http.post(PATH[:-2], json={"game": name})):
+        assert answer.status_code == 422
+        assert "letters" in answer.json()["message"]
+
+
+def test_errors_name_the_keys_of_the_request(on_sqlite):
+    game = begin(on_sqlite)
+    http = on_sqlite.http()
+    for reward in (5, None):
+        answer = http.post(f"{PATH}/observe", json={"round": 1, "reward": reward})
+        assert answer.json()["message"].startswith("reward ")
+    answer = http.post("/v1/teams", json=TEAM | {"team": "other", "default": {"reward": 5, "rounds": 1}})
+    assert answer.json()["message"].startswith("default.reward is 5")
+    answer = http.post(f"{PATH}/choose", json={"event": "a\0"})
+    assert answer.json()["message"].startswith("event: control characters")
+    for number in (float("nan"), float("inf")):
+        with pytest.raises(cb.InvalidInput, match="reward must be a finite number"):
+            game.observe((0, game.choose().arm), number, round=1)

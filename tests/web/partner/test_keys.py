@@ -180,8 +180,15 @@ def test_a_body_has_a_limit(on_sqlite):
     http: Any = on_sqlite.http()
     http.post("/v1/teams", json=TEAM)
     big = {"game": "g", "state": {"a": "x" * 200_000}}
-    for path in ("/v1/teams/drinks/games", "/v1/teams/drinks/games/g/observe", "/v1/teams/drinks/games/g/choose"):
+    for path in ("/v1/teams", "/v1/teams/drinks/games/g/observe", "/v1/teams/drinks/games/g/choose"):
         assert http.post(path, json=big).status_code == 413
+    larger = {"game": "g", "state": {"a": "x" * 1_000_000}}
+    assert http.post("/v1/teams/drinks/games", json=larger).status_code == 413
+    assert http.post("/v1/teams/drinks/games", json=big).status_code == 422
+    wrong = {"authorization": f"Bearer {on_sqlite.keys['play'][:-1]}?"}
+    for body in (big, "["):  # a client without a key is refused before its body is read
+        answer = http.post("/v1/teams/drinks/games", json=body, headers=wrong)
+        assert (answer.status_code, answer.json()["error"]) == (401, "unauthorized")
 
 
 def test_the_service_is_off_unless_asked_for(open_site, short_sqlite):

@@ -229,6 +229,11 @@ class AppendEntry(JoiningJob):
     game_id: int
     stored: StoredEntry
 
+    @property
+    def rounds(self) -> int:
+        """How many rounds it plays, for the metrics: a round counts once, with its team action."""
+        return int(self.stored.entry.action is not None)
+
     def __call__(self, connection: Connection) -> None:
         """Append this entry alone."""
         self.together(connection, [self])

@@ -116,7 +116,9 @@ class ObserveBody(StrictBody):
     action: list[int] | None = Field(None, max_length=MOST_SEATS, description="The arms of all seats")
     reward: Number | None = Field(None, description="Left out: it comes later; null: nothing was seen")
     override: bool = Field(False, description="A person has overruled the partner's choice")
-    key: Key | None = Field(None, description="The name of this request: a retry has the same")
+    key: Key | None = Field(
+        None, description="The name of this request, 8 to 64 letters, digits and dashes: a retry has the same"
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -130,20 +132,20 @@ class ObserveBody(StrictBody):
 class ChoiceView(BaseModel):
     """The partner's arm in a round, and the arms of other seats that it foresaw."""
 
-    round: int
-    arm: int
-    predictions: dict[str, int] | None = None
-    event: str | None = None
-    shadow: bool = False
+    round: int = Field(description="The number of the round, from 1")
+    arm: int = Field(description="The partner's arm, from 0")
+    predictions: dict[str, int] | None = Field(None, description="The arms of other seats that it foresaw, by seat")
+    event: str | None = Field(None, description="The app's own name for the round")
+    shadow: bool = Field(False, description="The app decides: it is what the partner would have chosen")
 
 
 class ObservedView(BaseModel):
     """What became of feedback; ``complete``: action and reward of the round are known."""
 
-    round: int
-    duplicate: bool
-    complete: bool
-    next: ChoiceView
+    round: int = Field(description="The round that was reported")
+    duplicate: bool = Field(description="The report was stored before, and nothing has changed")
+    complete: bool = Field(description="Action and reward of the round are known")
+    next: ChoiceView = Field(description="The choice of the newest round")
 
 
 class TeamView(BaseModel):
@@ -176,12 +178,12 @@ class GameView(BaseModel):
 
     team: str
     game: str
-    seed: str
+    seed: str = Field(description="The random seed, as text: it may be too large for a number of JavaScript")
     created_at: int
-    imported: bool
-    ranks: list[int]
-    open: list[int]
-    next: ChoiceView
+    imported: bool = Field(description="The game began from a state")
+    ranks: list[int] = Field(description="The rank of each seat as given, drawn or elected so far; 0 leads")
+    open: list[int] = Field(description="Earlier rounds that wait for their action or reward")
+    next: ChoiceView = Field(description="The choice of the newest round")
 
 
 class ListedGame(BaseModel):
@@ -201,26 +203,26 @@ class RoundView(BaseModel):
     """A round of the history; without ``reward`` while it waits for one; ``default``: the default counts."""
 
     round: int
-    arm: int | None
-    action: list[int] | None
-    predictions: dict[str, int] = {}
-    reward: float | None = None
-    event: str | None = None
-    at: int | None = None
-    reward_at: int | None = None
-    default: bool = False
+    arm: int | None = Field(description="The partner's choice")
+    action: list[int] | None = Field(description="What all seats played; null: it was not reported yet")
+    predictions: dict[str, int] = Field({}, description="The arms of other seats that the partner foresaw, by seat")
+    reward: float | None = Field(None, description="Left out: the round waits for it; null: nothing was seen")
+    event: str | None = Field(None, description="The app's own name for the round")
+    at: int | None = Field(None, description="When the action was reported")
+    reward_at: int | None = Field(None, description="When the reward was reported")
+    default: bool = Field(False, description="The default reward counts, because none came in time")
 
 
 class HistoryView(BaseModel):
     """Rounds in order; ``more``: there are further ones."""
 
     rounds: list[RoundView]
-    more: bool
-    next: ChoiceView
+    more: bool = Field(description="There are further rounds: ask again with after")
+    next: ChoiceView = Field(description="The choice of the newest round")
 
 
 class StateView(BaseModel):
     """An exported game."""
 
-    team: JsonObject
-    state: JsonObject
+    team: JsonObject = Field(description="The setting of the team")
+    state: JsonObject = Field(description="The game: memory of the agent, open rounds, random generator")

@@ -6,6 +6,7 @@ Nearly all requests are these two. The routes in `api` only describe them for th
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import TypeVar
 
 from fastapi.exceptions import RequestValidationError
@@ -35,11 +36,12 @@ OBSERVE = "/teams/{team}/games/{game}/observe"
 
 _ADDRESS = re.compile(r"/v1/teams/([A-Za-z0-9._-]{1,100})/games/([A-Za-z0-9._-]{1,100})/(choose|observe)")
 
+_ROUTES = {name: SimpleNamespace(path=f"/v1{path}") for name, path in (("choose", CHOOSE), ("observe", OBSERVE))}
+"""What the log calls these addresses."""
+
 
 class PartnerEndpoint:
     """Answers choose and observe itself and passes every other request on; ``requests`` counts those it answers."""
-
-    path = "/v1" + CHOOSE.replace("choose", "...")  # for the log
 
     def __init__(self, keys: Keys, games: Games, handlers: Handlers, api: App) -> None:
         self._keys, self._games, self._handlers, self._api = keys, games, handlers, api
@@ -58,6 +60,7 @@ class PartnerEndpoint:
             await self._api(scope, receive, send)
             return
         self.requests += 1
+        scope["route"] = _ROUTES[match[3]]
         try:
             heads = dict(scope["headers"])
             body = await read_body(heads, receive)
@@ -68,7 +71,6 @@ class PartnerEndpoint:
             reply = await self._answer(match[3], place, heads.get(b"content-type", b""), body)
             status, content, headers = 200, to_json(reply), ANSWER_HEADERS
         except Exception as error:
-            scope["route"] = self
             status, content, headers = error_answer(self._handlers, scope, error)
         await send_answer(scope, send, status, content, headers)
 
@@ -87,6 +89,23 @@ class PartnerEndpoint:
             given.key,
         )
         return await self._games.observe(place, feedback)
+
+
+class KeyBeforeBody:
+    """Refuses a body from a client without a valid key before it is read: that of an import may be large."""
+
+    def __init__(self, app: App, keys: Keys, handlers: Handlers) -> None:
+        self._app, self._keys, self._handlers = app, keys, handlers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] == "http" and scope["method"] == "POST":
+            try:
+                await self._keys.valid(dict(scope["headers"]).get(b"authorization", b""))
+            except Exception as error:
+                await send_answer(scope, send, *error_answer(self._handlers, scope, error))
+                return
+        await self._app(scope, receive, send)
 
 
 def _parsed(model: type[B], content_type: bytes, body: bytes) -> B:

@@ -363,7 +363,7 @@ def _is_repeat(
     if given.action is not None and acted is not None and tuple(given.action) != acted.entry.action:
         raise conflict("already-observed", f"Round {t} was reported with another team action before.")
     if given.rewarded and paid is not None:
-        seen = active.game.partner.checked_seen(given.reward)
+        seen = active.game.partner.checked_seen(given.reward, "reward")
         if seen != paid.entry.reward:
             raise conflict("already-observed", f"Round {t} was reported with another reward before.")
     if opened is None and given.rewarded and paid is None:
@@ -445,7 +445,11 @@ def checked_name(what: str, name: str) -> str:
     if (
         not name
         or len(name) > 100
+        or name in (".", "..")  # clients and proxies remove these from addresses
         or not all(letter.isascii() and (letter.isalnum() or letter in "._-") for letter in name)
     ):
-        raise InvalidInput(f"{what} must be 1 to 100 letters, digits, dots, dashes and underscores, got {name!r:.60}.")
+        raise InvalidInput(
+            f"{what} must be 1 to 100 letters, digits, dots, dashes and underscores, other than '.' and '..', "
+            f"got {name!r:.60}."
+        )
     return name

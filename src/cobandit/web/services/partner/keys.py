@@ -101,6 +101,20 @@ class Keys:
 
     async def require(self, header: bytes, scope: str) -> ApiKey:
         """Return the key of an Authorization header, or refuse it: unknown, too narrow, or too many requests."""
+        key = await self.valid(header)
+        if not key.may(scope):
+            raise Refused(403, "not-allowed", f"This key has the scope {key.scope}; this needs the scope {scope}.")
+        now = time.monotonic()
+        bucket = self._buckets.get(key.id)
+        if bucket is None:
+            bucket = self._buckets[key.id] = _Bucket(key.rate, now)
+        if wait := bucket.take(key.rate, now):
+            message = f"This key may send {key.rate:,} requests a second. Nothing was done; try again."
+            raise Refused(429, "too-many", message, retry_after=max(1, round(wait)))
+        return key
+
+    async def valid(self, header: bytes) -> ApiKey:
+        """Return the key of an Authorization header, or refuse it; nothing is counted."""
         now = time.monotonic()
         if now - self._read_at >= REFRESH_SECONDS:
             await self._refresh(now)
@@ -112,14 +126,6 @@ class Keys:
         fits = hmac.compare_digest(digest(text.strip()), _NOBODY if key is None else key.digest)
         if key is None or not fits or kind.lower() != "bearer":
             raise Refused(401, "unauthorized", "A valid API key is needed: Authorization: Bearer cb_...")
-        if not key.may(scope):
-            raise Refused(403, "not-allowed", f"This key has the scope {key.scope}; this needs the scope {scope}.")
-        bucket = self._buckets.get(key.id)
-        if bucket is None:
-            bucket = self._buckets[key.id] = _Bucket(key.rate, now)
-        if wait := bucket.take(key.rate, now):
-            message = f"This key may send {key.rate:,} requests a second. Nothing was done; try again."
-            raise Refused(429, "too-many", message, retry_after=max(1, round(wait)))
         return key
 
     def forget(self) -> None:
