@@ -134,7 +134,7 @@ async def _teams(order: Order) -> list[list[Member]]:
     """Return teams before their first round, every member with an open stream."""
     at_once, formed = asyncio.Semaphore(ARRIVING), asyncio.Lock()
 
-    async def team() -> list[Member]:
+    async def team() -> list[tuple[str, Stream]]:
         async with at_once:
             line = await open_line(order.url)
             tokens = [await _arrive(line, order.study) for _ in range(2)]
@@ -143,14 +143,16 @@ async def _teams(order: Order) -> list[list[Member]]:
                     await _ask(line, "POST", f"/api/participants/{token}/lobby", {"here": True, "ready": True})
             for token in tokens:
                 await _to_episode(line, token)
-            line.close()  # an idle connection would be closed before all teams are there
-        return [await _member(order.url, token) for token in tokens]
+            line.close()
+        return [(token, await open_stream(order.url, token)) for token in tokens]
 
-    return list(await asyncio.gather(*(team() for _ in range(order.people // 2))))
+    formed_teams = await asyncio.gather(*(team() for _ in range(order.people // 2)))
+    # Connections for moves are opened last: the server closes idle ones, and on a busy machine teams take long to form.
+    return [[await _member(order.url, *member) for member in members] for members in formed_teams]
 
 
-async def _member(url: str, token: str) -> Member:
-    stream, line = await open_stream(url, token), await open_line(url)
+async def _member(url: str, token: str, stream: Stream) -> Member:
+    line = await open_line(url)
     return Member(token, line, PageMoves(line.host, token), stream, random.Random(token))
 
 

@@ -62,15 +62,17 @@ def versions() -> list[Path]:
 
 
 @contextlib.contextmanager
-def serving(database: str, source: Path = NOW, workers: int = 1, script: str | None = None) -> Iterator[Any]:
-    """A server of a version before a database that is ready."""
+def serving(
+    database: str, source: Path = NOW, workers: int = 1, script: str | None = None, *, pinned: bool = True
+) -> Iterator[Any]:
+    """A server of a version before a database that is ready; ``pinned``: a single worker keeps to the first core."""
     server = servers().StudyServer(WebConfig(database=database, consent_elsewhere=True), workers)
     server.environment = {"PYTHONPATH": str(source)}
     if source != NOW:  # which does not know all settings
         server.environment |= {VARIABLE: json.dumps({"database": database, "consent_elsewhere": True})}
     server.script = server.script if script is None else script
     try:
-        with on_cores(_CORES[:1] if workers == 1 else _CORES):
+        with on_cores(_CORES[:1] if pinned and workers == 1 else _CORES):
             server.start()
         yield server
     finally:
