@@ -34,6 +34,8 @@ log = logging.getLogger("cobandit.web")
 TRIES = 5
 MOST_GAMES_IN_MEMORY = 2000
 SNAPSHOT_EVERY = 256
+_SPREAD = 159
+"""Odd, so that 256 games in a row have their first snapshots after 256 different numbers of entries."""
 FRESH_SECONDS = 2.0
 """How long a game in memory is trusted without a look whether it was deleted elsewhere."""
 
@@ -311,9 +313,10 @@ def _load(connection: Connection, place: Place) -> ActiveGame:
     setting = TeamSetting.from_dict(team.setting)
     origin = stored.snapshot if stored.snapshot is not None else stored.origin
     game = setting.new_game(stored.seed) if origin is None else setting.restored_game(origin)
-    active = ActiveGame(
-        place, stored.id, setting, game, stored.snapshot_number, time.monotonic(), stored, stored.snapshot_number
-    )
+    # Games that began together would all store their first snapshots in the same moment, and everybody would wait.
+    earlier = 0 if stored.snapshot_number else stored.id * _SPREAD % SNAPSHOT_EVERY
+    snapshot = stored.snapshot_number - earlier
+    active = ActiveGame(place, stored.id, setting, game, stored.snapshot_number, time.monotonic(), stored, snapshot)
     _apply(active, storage.entries_after(connection, stored.id, stored.snapshot_number))
     return active
 
