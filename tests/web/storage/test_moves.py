@@ -13,12 +13,12 @@ from cobandit.base.errors import InvalidInput
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.events import Event
-from cobandit.web.storage.moves import SIZES, StoreRounds
+from cobandit.web.storage.moves import LARGEST, StoreRounds
 from cobandit.web.storage.participants import Stale, add_participant
 from cobandit.web.storage.rounds import Move
 from cobandit.web.storage.studies import find_study
 
-PEOPLE = SIZES[0] + SIZES[1] + 2
+PEOPLE = 2 * LARGEST + 18
 
 
 def _players(database: Database, design: StudyDesign, count: int) -> list[tuple[int, Episode, int]]:
@@ -156,7 +156,7 @@ def test_a_job_that_opens_an_episode_runs_again_after_a_rollback(site: Any, shor
 
 def test_sqlite_without_update_from(site: Any, short: StudyDesign, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before version 3.33 every row has a statement of its own, with the same result."""
-    monkeypatch.setattr("cobandit.web.storage.moves.SIZES", (1,))
+    monkeypatch.setattr("cobandit.web.storage.moves.LARGEST", 1)
     jobs = [_second(player) for player in _players(site.database, short, 5)]
     statements: list[str] = []
     event.listen(site.database.writing, "before_cursor_execute", lambda c, cursor, text, *more: statements.append(text))

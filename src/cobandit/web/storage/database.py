@@ -28,6 +28,7 @@ T = TypeVar("T")
 DEFAULT_URL = "sqlite:///studies.sqlite"
 POSTGRESQL_WRITERS = 2
 BUSY_SECONDS = 15
+PREPARED_STATEMENTS = 512
 FORGET_TRIES = 600
 HEAVY_READERS = 2
 MOST_HEAVY_WAITING = 64
@@ -327,9 +328,9 @@ def _postgresql(url: URL, **options: Any) -> Engine:
 
 
 def _sqlite(url: URL, begin: str) -> Engine:
-    engine = create_engine(
-        url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}, hide_parameters=True
-    )
+    # Statements for many rows stay prepared, one for each number of rows.
+    options = {"timeout": BUSY_SECONDS, "check_same_thread": False, "cached_statements": PREPARED_STATEMENTS}
+    engine = create_engine(url, connect_args=options, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, record: Any) -> None:

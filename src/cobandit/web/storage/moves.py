@@ -7,6 +7,7 @@ move would not.
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +26,8 @@ from cobandit.web.storage.writer import JoiningJob
 
 Row = tuple[Any, ...]
 
-SIZES: tuple[int, ...] = (64, 16, 4, 1) if sqlite3.sqlite_version_info >= (3, 33) else (1,)
-"""How many rows one SQLite statement takes, so that few different statements are prepared.
+LARGEST: int = 32 if sqlite3.sqlite_version_info >= (3, 33) else 1
+"""How many rows one SQLite statement takes; each smaller number has a statement of its own, which stays prepared.
 
 Versions before 3.33 do not have ``UPDATE ... FROM``, which statements for several rows need.
 """
@@ -88,7 +89,7 @@ class StoreRounds(JoiningJob):
         return [numbers[job] for job in jobs]
 
 
-@lru_cache(maxsize=len(SIZES))
+@lru_cache(maxsize=LARGEST)
 def _on_sqlite(count: int) -> tuple[str, str, str]:
     """Return the statements for ``count`` rows: touch participants, advance episodes, append rounds.
 
@@ -115,12 +116,10 @@ def _on_sqlite(count: int) -> tuple[str, str, str]:
 
 
 def parts(rows: Sequence[Row]) -> Iterator[tuple[int, Row]]:
-    """Split rows into groups of the sizes that statements are prepared for: each size with the values in one tuple."""
-    start = 0
-    while start < len(rows):
-        size = next(size for size in SIZES if size <= len(rows) - start)
-        yield size, tuple(value for row in rows[start : start + size] for value in row)
-        start += size
+    """Split rows into as few groups as statements can take: the size of each, with its values in one tuple."""
+    for start in range(0, len(rows), LARGEST):
+        group = rows[start : start + LARGEST]
+        yield len(group), tuple(itertools.chain.from_iterable(group))
 
 
 def _store_on_sqlite(

@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from cobandit.base.json_types import JsonObject
 from cobandit.engine.partner_game import Entry
-from cobandit.web.storage.moves import ARRAY_TYPES, arrays, columns, parts
+from cobandit.web.storage.moves import ARRAY_TYPES, LARGEST, arrays, columns, parts
 from cobandit.web.storage.participants import Stale
 from cobandit.web.storage.schema import partner_games, partner_log, partner_teams
 from cobandit.web.storage.values import as_json
@@ -254,7 +254,7 @@ class AppendEntry(JoiningJob):
         return [None] * len(jobs)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=LARGEST)
 def _on_sqlite(count: int) -> str:
     row = f"({', '.join('?' * len(LOG_COLUMNS))})"
     return f"INSERT INTO partner_log ({', '.join(LOG_COLUMNS)}) VALUES {', '.join([row] * count)}"

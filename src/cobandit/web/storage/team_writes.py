@@ -15,7 +15,7 @@ from functools import lru_cache
 from sqlalchemy import Connection, insert
 
 from cobandit.studies import Round
-from cobandit.web.storage.moves import ARRAY_TYPES, SIZES, Row, arrays, columns, parts
+from cobandit.web.storage.moves import ARRAY_TYPES, LARGEST, Row, arrays, columns, parts
 from cobandit.web.storage.participants import Stale
 from cobandit.web.storage.rounds import Move, round_row
 from cobandit.web.storage.schema import move_records, moves, rounds
@@ -127,7 +127,7 @@ _GUARD = (
 _ADVANCE = "played = {8}, head = {9}, round_at = coalesce({10}, round_at), deadline = {11}, finished_at = {12}"
 
 
-@lru_cache(maxsize=len(SIZES))
+@lru_cache(maxsize=LARGEST)
 def _on_sqlite(count: int) -> tuple[str, ...]:
     """Return the statements for ``count`` rows: advance episodes, insert moves, insert rounds, tell teams, see people.
 
