@@ -270,6 +270,13 @@ class TestWaiting:
             wait_for_database(url, told.append, 60)
         assert told == []
 
+    def test_no_file_is_created_that_others_can_read(self, tmp_path: Path) -> None:
+        file = tmp_path / "new.sqlite"
+        wait_for_database(f"sqlite:///{file}", print, 60)
+        assert not file.exists()
+        prepare(f"sqlite:///{file}", [])
+        assert file.stat().st_mode & 0o077 == 0
+
 
 def _forward(port: int, real: URL, stop: threading.Event) -> None:
     """Stand at a port for the real server, until it is told to stop."""

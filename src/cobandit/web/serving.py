@@ -57,6 +57,8 @@ class Ready:
 def wait_for_database(url: str, tell: Callable[[str], None], seconds: float = WAIT_SECONDS) -> None:
     """Wait until a PostgreSQL server is there: after a power cut it may well come up later than this one."""
     database = Database(url)
+    if database.sqlite:
+        return  # a look would create the file, and everybody could read it until `Database.migrate`
     try:
         until, announced = time.monotonic() + seconds, False
         while (absence := database.absence()) is not None and time.monotonic() < until:
