@@ -97,8 +97,9 @@ coverage: $(READY) database  ## which lines of the package the quick tests reach
 
 BASE ?= python:3.13-slim-bookworm
 BUILDER ?= $(shell command -v docker || command -v buildah)
+# Images in the OCI format, buildah's default, have no health check.
 container:  ## the image of the server, with Docker or buildah; `make container BASE=...` takes another base
-	$(BUILDER) build --build-arg BASE=$(BASE) --tag cobandit:local .
+	BUILDAH_FORMAT=docker $(BUILDER) build --build-arg BASE=$(BASE) --tag cobandit:local .
 
 release:  ## build the wheel and the sdist, install each in a fresh environment and try it; nothing is uploaded
 	$(PYTHON) tools/release.py $(if $(DRAFT),--draft)

@@ -78,6 +78,13 @@ class TestDockerfile:
         assert (parsed["host"], parsed["log"], list(parsed["designs"])) == ("0.0.0.0", "json", ["burger"])
         assert str(parsed["port"]) == last("EXPOSE")
 
+    def test_buildah_keeps_the_health_check(self):
+        """Its default format has none."""
+        recipe = subprocess.run(
+            ["make", "-n", "container", "BUILDER=buildah"], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert "BUILDAH_FORMAT=docker buildah build" in recipe.stdout
+
     def test_the_health_check_asks_an_address_that_exists(self, short_app_routes):
         check = json.loads(last("HEALTHCHECK").partition("CMD ")[2])
         compile(check[2], "health check", "exec")
