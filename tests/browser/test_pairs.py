@@ -12,14 +12,20 @@ import pytest
 from sqlalchemy import text
 
 from cobandit.base.records import Table
-from cobandit.studies import load_design, verify_study
+from cobandit.studies import StudyDesign, load_design, verify_study
 from cobandit.web import WebConfig
 from cobandit.web.serving import prepare, running
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.study_data import study_data
 from tests.clients import http_client
+from tests.team_designs import team_design
 
+OVERLAPPING = """() => [...document.querySelectorAll(".counts td b")].filter((number) => {
+  const cell = number.closest("td").getBoundingClientRect();
+  const box = number.getBoundingClientRect();
+  return box.right > cell.right + 1 || box.left < cell.left - 1;
+}).length"""
 SIZES = ({"width": 1366, "height": 625}, {"width": 390, "height": 664})
 PAIR = load_design("burger-pair")
 HUMAN = replace(
@@ -33,21 +39,25 @@ HUMAN = replace(
     translations=Table(),
 )
 
+FIVE = StudyDesign.from_dict(
+    team_design(2, 3, rounds=3).to_dict() | {"conditions": team_design().to_dict()["conditions"][:1]}
+)
+
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[str]:
     """A server with pairs who play together at once."""
     database = f"sqlite:///{tmp_path / 'studies.sqlite'}"
-    prepare(database, [HUMAN], password="correct horse", seed=4)
+    prepare(database, [HUMAN, FIVE], password="correct horse", seed=4)
     with running(WebConfig(database=database, consent_elsewhere=True)) as url:
         yield url
 
 
-def arrive(server: str) -> str:
+def arrive(server: str, study: str = HUMAN.name) -> str:
     """Somebody who has agreed and read the instructions; the address of their page."""
     with http_client(server) as client:
         body = {"key": uuid.uuid4().hex, "consent_version": "1"}
-        token = client.post("/api/studies/burger-pair/participants", json=body).json()["token"]
+        token = client.post(f"/api/studies/{study}/participants", json=body).json()["token"]
         client.post(f"/api/participants/{token}/answers/instructions", json={"answers": {}}).raise_for_status()
     return f"{server}/p/{token}"
 
@@ -145,6 +155,26 @@ def test_a_page_that_was_away_shows_the_rounds_it_missed(pair: list[Any], tmp_pa
         shown(page, 3)
     assert counted(first) == counted(second) == 3
     assert first.complaints == []
+
+
+def test_outcomes_of_five_seats_can_be_read(
+    server: str, new_context: Callable[..., Any], fits: Callable[..., None]
+) -> None:
+    """Two people and three AIs: 16 combinations of the others' arms."""
+    pages = []
+    for size in SIZES:
+        page = new_context(viewport=size).new_page()
+        page.goto(arrive(server, FIVE.name))
+        pages.append(page)
+    begin(pages)
+    for page in pages:
+        choose(page, 1)
+    for page in pages:
+        shown(page, 1)
+        fits(page)
+        assert page.locator(".counts tbody td").count() == 32
+        assert page.evaluate(OVERLAPPING) == 0
+        assert page.locator(".side .avatar").count() == 0  # they would show AIs as people
 
 
 def test_the_lobby_says_how_many_are_there(
