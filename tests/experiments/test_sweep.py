@@ -133,6 +133,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         sweep_text(tmp_path / "huge.toml")
 
 
+def test_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "marked.toml").write_text(GOOD, encoding="utf-8-sig")
+    assert sweep_text(tmp_path / "marked.toml") == GOOD
+
+
 def test_a_grid_without_end_is_refused() -> None:
     many = GOOD.replace("window = [1, 25]", f"window = {list(range(1, 300))}")
     with pytest.raises(cb.InvalidInput, match="at most 500 make sense"):
