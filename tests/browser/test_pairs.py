@@ -76,7 +76,10 @@ def pair(server: str, new_context: Callable[..., Any]) -> list[Any]:
 
 
 def begin(pages: list[Any]) -> None:
-    """Go from the lobby to the first round."""
+    """Go from the lobby to the first round; on a busy machine a page may ask meanwhile whether somebody is there."""
+    for page in pages:
+        idle = page.locator("dialog[aria-labelledby=idle-heading]")
+        page.add_locator_handler(idle, lambda dialog: dialog.get_by_role("button").click())
     for page in pages:
         page.get_by_role("button", name="Begin with").click()
     for page in pages:

@@ -189,12 +189,22 @@ def _refuse_occupied(database: Database, overwrite: bool) -> None:
             raise InvalidInput(
                 f"The database {database.name} is not empty. --overwrite replaces its whole content with the backup."
             )
-        others = others_connected(connection)
-    if others:
+    if others := _others(database):
         raise InvalidInput(
             f"The database {database.name} is in use by {others} other connection{'' if others == 1 else 's'}. "
             "Stop its server first."
         )
+
+
+def _others(database: Database) -> int:
+    """Return how many other connections the database has; PostgreSQL counts closed ones for another moment."""
+    for _ in range(30):
+        with database.read() as connection:
+            others = others_connected(connection)
+        if not others:
+            break
+        time.sleep(0.1)
+    return others
 
 
 def _settle(part: Path, path: Path) -> None:
