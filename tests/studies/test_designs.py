@@ -145,8 +145,8 @@ def test_earlier_versions_keep_their_digests(name, digest):
 
 def test_shipped_designs():
     names = (
-        "burger", "burger-mixed", "burger-pair", "casino", "casino-between", "casino-pair", "three-by-three",
-        "three-seats",
+        "burger", "burger-line", "burger-mixed", "burger-pair", "casino", "casino-between", "casino-pair",
+        "three-by-three", "three-seats",
     )  # fmt: skip
     assert shipped_designs() == names
     assert load_design("three-by-three").arms == (3, 3)

@@ -60,6 +60,9 @@ interface Episode {
   score?: number;
   counts: Count[];
   latest: Round | null;
+  /** In a task with layers: the burger that the latest round belongs to, and all burgers with the arms of all layers. */
+  plate?: number[][];
+  burgers?: Count[];
 }
 
 interface Layer {
@@ -137,7 +140,7 @@ interface State {
   step: { id: string; kind: StepKind | "episode" };
   progress: { done: number; total: number };
   limits: { warn_seconds: number; idle_seconds: number };
-  task: { kind: string; arms: number[]; seat: number; people?: number; burgers?: Burger[]; /** Of each seat's arms. */ icons?: string[][]; score?: Score };
+  task: { kind: string; arms: number[]; seat: number; people?: number; burgers?: Burger[]; /** Of each seat's arms. */ icons?: string[][]; score?: Score; /** How many rounds make one outcome. */ layers?: number };
   consent: Written & { version: string };
   demographics: Question[];
   instructions: string[];
@@ -386,6 +389,8 @@ interface Scene {
   symbol?(seat: number, arm: number): Element;
   /** The key of what to say while it plays, where both have decided. */
   performing?: string;
+  /** Its own table of outcomes. */
+  record?: { element: HTMLElement; good: number; bad: number; score: number; add(round: Round): void; mark(arms: number[] | null): void };
   /** Its own line above the choices while it plays, in place of the question. */
   status?: HTMLElement;
   /** Whether what it plays cannot be skipped. */
@@ -558,6 +563,8 @@ interface Person extends Whereabouts {
   blind: boolean;
   /** Whether rewards are scores. */
   scored?: boolean;
+  /** The labels of the arms by layer, in a task with layers. */
+  layers?: string[][][];
   study: { words: { good: string; bad: string; configuration: string; participant: string; partner: string } };
   arms: string[][];
   /** What each seat is called, and which is the participant's. */

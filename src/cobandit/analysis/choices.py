@@ -104,6 +104,8 @@ def choices_of_tables(
             f"rewards of {design.name} must be 0 or 1 for models of choices, got {design.rewards.kind}: the models "
             "have no scale for scores."
         )
+    if design.task.layers:
+        raise InvalidInput("The models of choices are about tasks without states; the task stacks burgers in layers.")
     plan = plan_state(design, tables, about or {}, kind=kind).plan or default_plan(design)
     measured = measures(design, tables, plan.exclusions, kind=kind)
     notes = [*measured.notes, *(entry.sentence for entry in measured.excluded)]

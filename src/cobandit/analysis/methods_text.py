@@ -126,11 +126,15 @@ def _design(analysis: Analysis) -> str:
         luck = " The outcomes that every choice would have had were the same in all sets." if design.shared_luck else ""
         if design.swap_labels:
             luck += f" In every second set the labels of {_all_arms(design)} were reversed."
+    moment = "In every round" if task.steps == 1 else f"A {task.configuration} had {task.steps} layers. In every layer"
+    known = "" if task.steps == 1 else "; the layers below were known"
+    whole_one = "that they made together" if task.steps == 1 else "was rated when it was finished; it"
+    means = f"{_mean_word(design)} {_drawn(design)}.{_drifts(design)}"
     return (
-        f"In every round, {_team(design)} chose at the same time, without knowing {_each_other(design)} "
-        f"{'choice' if len(design.seating) == 2 else 'choices'}; the {task.configuration} that they made together was "
+        f"{moment}, {_team(design)} chose at the same time, without knowing {_each_other(design)} "
+        f"{'choice' if len(design.seating) == 2 else 'choices'}{known}; the {task.configuration} {whole_one} was "
         f"{_outcome(design)}. Each of the "
-        f"{math.prod(design.arms)} combinations had {_mean_word(design)} {_drawn(design)}.{_drifts(design)} {sees} "
+        f"{math.prod(design.arms) ** task.steps} combinations had {means} {sees} "
         f"{within}{luck}"
     )
 

@@ -306,7 +306,8 @@ def _better(design: StudyDesign, first: str, second: str) -> bool:
 
 def good_word(design: StudyDesign) -> str:
     """Return the word for the good outcomes of a design, for use in a sentence."""
-    return {"burger": "satisfied customers", "casino": "coins"}.get(design.task.kind, "good outcomes")
+    words = {"burger": "satisfied customers", "burger-line": "satisfied customers", "casino": "coins"}
+    return words.get(design.task.kind, "good outcomes")
 
 
 def episode_word(design: StudyDesign) -> str:

@@ -159,12 +159,14 @@ def _study_design(design: StudyDesign) -> str:
     if len(design.cells) > 1:
         within = "Between subjects" if design.sets == 1 else "Mixed"
     team = " x ".join(map(str, design.arms))
+    layers = design.task.steps
+    states = f" in each of {layers} layers, which are rewarded together," if layers > 1 else ""
     warm = ""
     if design.warm_start is not None:
         warm = f" Before each, the AI has played {count(design.warm_start.rounds, 'round')} with a simulated partner."
     return (
-        f"{within}: {sets} with {_conditions(design)}, on a task of {team} arms in which both choose at the same time."
-        f"{warm}"
+        f"{within}: {sets} with {_conditions(design)}, on a task of {team} arms{states} in which both choose at the "
+        f"same time.{warm}"
     )
 
 

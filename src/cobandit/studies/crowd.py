@@ -322,6 +322,8 @@ def _prepared(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy
         raise NotCompiled("teams of people with observability by condition are simulated one round at a time")
     if design.rewards.graded or design.means.drifts:
         raise NotCompiled("designs with scores or drifting means are simulated one round at a time")
+    if design.task.layers:
+        raise NotCompiled("tasks with states are simulated one round at a time")
     if any(condition.means is not None for condition in design.conditions):
         raise NotCompiled("designs with means by condition are simulated one round at a time")
     study = compiled_study(design, behaviours)

@@ -4,7 +4,7 @@ A design is a TOML file whose tables and keys are the fields of `StudyDesign`; a
 the nearest right one. ``burger`` and ``casino`` are the paper's two studies (Experiments; Online Casino Study),
 ``three-by-three`` is an example with labels of its own, ``three-seats`` one of a person and two AIs.
 ``burger-pair`` and ``casino-pair`` are for two people in one team; ``casino-between`` is a study between subjects,
-``burger-mixed`` one with a factor within and one between subjects.
+``burger-mixed`` one with a factor within and one between subjects. ``burger-line`` has states.
 """
 # ruff: noqa: RUF009 -- entry() makes the field itself, and the defaults it is given are frozen
 
@@ -66,6 +66,7 @@ from cobandit.studies.leaving import OUTCOMES, check_leaving
 from cobandit.studies.leaving import Outcome as Outcome
 from cobandit.studies.leaving import Recruiter as Recruiter
 from cobandit.studies.leaving import Withdrawal as Withdrawal
+from cobandit.studies.lines import check_line
 from cobandit.studies.markup import MARKUPS, markdown_tree
 from cobandit.studies.media import MOST_FILES, is_video, read_media
 from cobandit.studies.media import MediaFile as MediaFile
@@ -173,6 +174,7 @@ class StudyDesign(ConditionsByCell, Record):
                 f"{MOST_TEAM_ACTIONS}."
             )
         check_rewards(self)
+        check_line(self)
         self._check_attention()
         self._check_questionnaires()
         check_pages(self.pages, self.sets)
@@ -364,6 +366,7 @@ class StudyDesign(ConditionsByCell, Record):
             texts[f"task.{key}"] = getattr(task, key)
         for i, seat in enumerate(self.seating):
             texts |= {f"task.arms.{i}.{arm}": label for arm, label in enumerate(seat.arms)}
+        texts |= task.layer_texts()
         for i, names in enumerate(task.fillings):
             texts |= {f"task.fillings.{i}.{filling}": name for filling, name in enumerate(names)}
         if len(self.seating) > 2 or self.group is not None:

@@ -12,12 +12,13 @@ from dataclasses import fields
 from functools import lru_cache
 from importlib import resources
 
-from cobandit.agents import Agent
+from cobandit.agents.base import Player
 from cobandit.base.checks import JsonSchema
 from cobandit.base.json_types import JsonObject
 from cobandit.base.schema import Help, check_schema, json_schema
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.design_tables import AgentChoice, playable_agents
+from cobandit.studies.lines import LINE_AGENTS
 
 
 @lru_cache(maxsize=1)
@@ -31,7 +32,8 @@ def design_schema() -> JsonSchema:
     """Return the JSON Schema (draft 2020-12) of a design file, with the agents that are installed here."""
     schema = json_schema(StudyDesign, design_help())
     schema["title"] = "cobandit study design"
-    choices = [_option_rule(name, kind) for name, kind in playable_agents().items()]
+    agents: dict[str, type[Player]] = {**playable_agents(), **LINE_AGENTS}
+    choices = [_option_rule(name, kind) for name, kind in agents.items()]
     kinds: list[type[AgentChoice]] = [AgentChoice, *AgentChoice.__subclasses__()]
     for name in {kind.__name__ for kind in kinds} & schema["$defs"].keys():
         schema["$defs"][name]["allOf"] = [{"$ref": "#/$defs/AgentOptions"}]
@@ -39,7 +41,7 @@ def design_schema() -> JsonSchema:
     return schema
 
 
-def _option_rule(name: str, kind: type[Agent]) -> JsonSchema:
+def _option_rule(name: str, kind: type[Player]) -> JsonSchema:
     """Return the rule for the options of one agent: known names only, each with its type and limits."""
     properties: JsonObject = {
         spec.name: check_schema(spec.metadata.get("check")) | {"description": spec.metadata.get("help", "")}

@@ -31,11 +31,14 @@ from cobandit.base.records import (
 from cobandit.base.schema import check_schema
 from cobandit.problem import FixedMeans
 from cobandit.studies.icons import arm_icon
+from cobandit.studies.lines import LINE, LINE_AGENTS, LineAgent
 from cobandit.studies.payment import money
 from cobandit.studies.reward_tables import DRIFTS, LARGEST
 
-TASKS = ("burger", "casino", "grid")
-"""What a page may draw: the layers of a burger, the slot machines, or a plain grid with the labels."""
+TASKS = ("burger", "casino", "grid", LINE)
+"""What a page may draw: the layers of a burger, the slot machines, a plain grid with the labels, or a burger that is
+stacked layer by layer.
+"""
 
 PLAYERS = ("participant", "agent")
 """Who sits in the two seats of a design in its short form: the person who takes part, and the AI of the condition."""
@@ -67,6 +70,8 @@ PRACTICE = "practice"
 
 
 def _player(name: str, value: Any) -> str:
+    if isinstance(value, str) and value in LINE_AGENTS:
+        return str(value)
     kind = agent_class(value)
     if not issubclass(kind, Agent):
         raise InvalidInput(f"{name} is {value!r}, one brain for the whole team; it cannot be one member of it.")
@@ -94,7 +99,7 @@ def playable_agents() -> dict[str, type[Agent]]:
     }
 
 
-with_schema(_player, lambda: {"type": "string", "enum": [*playable_agents()]})
+with_schema(_player, lambda: {"type": "string", "enum": [*playable_agents(), *LINE_AGENTS]})
 with_schema(_condition_name, check_schema(slug) | {"not": {"const": PRACTICE}})
 
 
@@ -107,12 +112,14 @@ class AgentChoice(Record):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        agent = self.make()
+        agent = LINE_AGENTS[self.agent].of(**self.options.to_dict()) if self.agent in LINE_AGENTS else self.make()
         pairs = tuple((key, getattr(agent, key)) for key, _ in self.options.pairs)
         object.__setattr__(self, "options", Table(pairs))
 
-    def make(self) -> Agent:
-        """Return a new agent of the library."""
+    def make(self, layers: int = 1) -> Agent:
+        """Return a new agent of the library; ``layers`` are those of a task with states."""
+        if self.agent in LINE_AGENTS:
+            return LineAgent(LINE_AGENTS[self.agent].of(**self.options.to_dict()), layers)
         agent = make_agent(self.agent, **self.options.to_dict())
         assert isinstance(agent, Agent)
         return agent
@@ -269,7 +276,8 @@ class Task(Record):
     Where the design lists its seats, ``participant``, ``partner`` and ``arms`` follow from them. ``fillings`` names
     the four fillings of a burger, the participant's two and the partner's two: all are stacked, and the arms decide
     their order (`cobandit.studies.burger`). Without it, each lays a single filling. ``icons`` gives every arm of a grid
-    an icon (`cobandit.studies.icons`); where the design lists its seats, each seat has its own.
+    an icon (`cobandit.studies.icons`); where the design lists its seats, each seat has its own. ``layers`` belongs to
+    ``kind = "burger-line"``: ``arms`` are the labels of the first layer, ``layers`` those of each further one.
     """
 
     kind: str = entry(one_of(TASKS, "kind of task"))
@@ -278,6 +286,9 @@ class Task(Record):
     arms: tuple[tuple[str, ...], ...] = entry(listing(listing(words, 2, MOST_ARMS, unique="="), 0, MOST_SEATS), ())
     fillings: tuple[tuple[str, ...], ...] = entry(listing(listing(words, 2, 2, unique="="), 0, 2), ())
     icons: tuple[tuple[str, ...], ...] = entry(listing(listing(arm_icon, 2, MOST_ARMS), 0, MOST_SEATS), ())
+    layers: tuple[tuple[tuple[str, ...], ...], ...] = entry(
+        listing(listing(listing(words, 2, MOST_ARMS, unique="="), 2, 2), 0, 3), ()
+    )
     configuration: str = entry(words)
     good: str = entry(words)
     bad: str = entry(words)
@@ -287,6 +298,10 @@ class Task(Record):
         super().__post_init__()
         if self.fillings and self.kind != "burger":
             raise InvalidInput(f"task.fillings goes with task.kind = 'burger', and task.kind is {self.kind!r}.")
+        if (self.kind == LINE) != bool(self.layers):
+            raise InvalidInput(f"task.layers goes with task.kind = {LINE!r}, and only with it.")
+        if any(list(map(len, layer)) != list(map(len, self.arms)) for layer in self.layers):
+            raise InvalidInput("task.layers must have as many labels for each side as task.arms.")
         if len(self.icons) not in (0, 2):
             raise InvalidInput(
                 f"task.icons must be two lists, the participant's icons and the partner's, got {len(self.icons)}."
@@ -295,6 +310,20 @@ class Task(Record):
             raise InvalidInput(
                 "task.fillings names those of one side; two of the participant and two of the partner are needed."
             )
+
+    def layer_texts(self) -> dict[str, str]:
+        """Return the labels of the further layers by message key."""
+        return {
+            f"task.layers.{layer}.{seat}.{arm}": label
+            for layer, sides in enumerate(self.layers)
+            for seat, labels in enumerate(sides)
+            for arm, label in enumerate(labels)
+        }
+
+    @property
+    def steps(self) -> int:
+        """How many choices make one configuration: the layers of a burger at a line, else 1."""
+        return 1 + len(self.layers)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.json_types import JsonObject
 from cobandit.engine.partner import Partner
 from cobandit.engine.trajectory import Trajectory
+from cobandit.studies.lines import Burger
 from cobandit.studies.plan import EpisodePlan
 from cobandit.studies.rounds import BY, By, Choice, Evidence, Predictions, Round, chain_version
 
@@ -63,11 +64,13 @@ class Episode:
         self._luck = luck.tobytes() if luck.dtype == np.int8 else memoryview(luck.tobytes()).cast("d")
         self._observers = plan.observers()
         self._head = plan.start(version)
-        self._strides = tuple(math.prod(self._arms[i + 1 :]) for i in range(len(self._arms)))
-        self._cells = math.prod(self._arms)
+        self._layers, self._plate = plan.layers, tuple[int, ...]()
+        axes = self._arms * self._layers
+        self._strides = tuple(math.prod(axes[i + 1 :]) for i in range(len(axes)))
+        self._cells = math.prod(axes)
         people = [seat for seat, player in enumerate(plan.players) if player == "participant"]
-        # Outcomes as each person saw them: bad ones, then good ones, by team action.
-        self._outcomes = {seat: np.zeros((2, *self._arms), dtype=np.int64) for seat in people}
+        # Outcomes as each person saw them: bad ones, then good ones, by team action (of all layers).
+        self._outcomes = {seat: np.zeros((2, *axes), dtype=np.int64) for seat in people}
         self._graded = plan.design.rewards.graded
         self._scores = {seat: np.zeros(self._arms) for seat in people} if self._graded else {}
         self._agents = {seat: Partner.around(agent) for seat, agent in plan.ready_agents().items()}
@@ -251,19 +254,35 @@ class Episode:
 
     def _append(self, played: Round) -> Round:
         self._rounds.append(played)
+        if played.t % self._layers:
+            return played  # nothing is served yet
+        stack = played.arms if self._layers == 1 else tuple(itertools.chain(*self.latest_burger))
         for seat, outcomes in self._outcomes.items():
             outcome = played.seen[seat]
             if outcome is not None:
-                outcomes[(1 if self._graded else int(bool(outcome)), *played.arms)] += 1
+                outcomes[(1 if self._graded else int(bool(outcome)), *stack)] += 1
                 if self._graded:
                     self._scores[seat][played.arms] += outcome
         return played
+
+    @property
+    def latest_burger(self) -> Burger:
+        """The layers, from below, that the latest round belongs to; without layers, the arms of the round."""
+        count = len(self._rounds)
+        first = count - 1 - (count - 1) % self._layers if count else 0
+        return tuple([played.arms for played in self._rounds[first:]])
+
+    @property
+    def plate(self) -> Burger:
+        """What lies on the plate before the next round: the state of a task with layers."""
+        return () if len(self._rounds) % self._layers == 0 else self.latest_burger
 
     def trajectory(self, run: int = 0) -> Trajectory:
         """Return the rounds so far, as the trajectory that a simulation returns."""
         plan, drifts = self.plan, self.plan.means_rule.drifts
         ranks = plan.design.problem_of(plan.condition).known_ranks()
-        table = Trajectory.empty(run, plan.means, ranks, len(self._rounds), changing=drifts)
+        changing = drifts or self._layers > 1
+        table = Trajectory.empty(run, plan.means, ranks, len(self._rounds), changing=changing)
         for i, played in enumerate(self._rounds):
             table.actions[i] = played.arms
             table.rewards[i] = played.reward
@@ -277,7 +296,7 @@ class Episode:
         return table
 
     def counts(self, seat: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Good and bad outcomes of each team action, as the participant saw them; an axis per seat.
+        """Good and bad outcomes of each team action, as the participant saw them; an axis per seat (and layer).
 
         ``seat`` tells several people apart.
         """
@@ -309,8 +328,11 @@ class Episode:
 
     def _step(self, t: int, arms: tuple[int, ...], recorded: tuple[By, Evidence] = ((), ())) -> Round:
         nth = t + self._before  # models count all rounds from 1, so observation does not restart after the warm start
-        cell = sum(map(operator.mul, arms, self._strides))
-        reward = float(self._luck[(nth - 1) * self._cells + cell])
+        if self._layers == 1:
+            cell = sum(map(operator.mul, arms, self._strides))
+            reward = float(self._luck[(nth - 1) * self._cells + cell])
+        else:
+            reward = self._layer_reward(nth, arms)
         see = self._observation.see
         seen = tuple([see(nth, seat, reward, rng) for seat, rng in enumerate(self._observers)])
         played = Round.seal(t, arms, reward, seen, self._foreseen, self._head, self._version, recorded)
@@ -322,6 +344,14 @@ class Episode:
         if t < self._total:
             self._decide()
         return played
+
+    def _layer_reward(self, nth: int, arms: tuple[int, ...]) -> float:
+        """Put a layer on the plate; return the reward of the burger if it is finished, else 0."""
+        self._plate += arms
+        if nth % self._layers:
+            return 0.0
+        cell, self._plate = sum(map(operator.mul, self._plate, self._strides)), ()
+        return float(self._luck[(nth // self._layers - 1) * self._cells + cell])
 
     def __repr__(self) -> str:
         return f"<Episode {self.plan.index} ({self.plan.condition}): {self.played} of {self._total} rounds>"
@@ -341,18 +371,21 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
     good, bad = episode.counts(own)
     graded, scores = plan.design.rewards.graded, episode.scores(own)
 
-    def labels(arms: Iterable[int]) -> list[str]:
-        return [texts[f"task.arms.{seat}.{arm}"] for seat, arm in enumerate(arms)]
+    def labels(arms: Iterable[int], layer: int = 0) -> list[str]:
+        group = f"layers.{layer - 1}" if layer else "arms"
+        return [texts[f"task.{group}.{seat}.{arm}"] for seat, arm in enumerate(arms)]
 
+    plate = episode.plate
+    here = tuple(arm for arms in plate for arm in arms)
     latest = None
     if episode.played:
         last = episode._rounds[-1]
-        seen = last.seen[own]
+        seen = None if last.t % plan.layers else last.seen[own]
         outcome = None if seen is None or graded else bool(seen)
         latest = {
             "t": last.t,
             "arms": list(last.arms),
-            "labels": labels(last.arms),
+            "labels": labels(last.arms, (last.t - 1) % plan.layers),
             "good": outcome,
             "outcome": "" if outcome is None else texts["task.good" if outcome else "task.bad"],
         }
@@ -368,13 +401,20 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
         "left": episode.left,
         "finished": episode.finished,
         "counts": [
-            {"arms": list(arms), "labels": labels(arms), "good": int(good[arms]), "bad": int(bad[arms])}
+            {"arms": list(arms), "labels": labels(arms, len(plate))}
+            | {"good": int(good[(*here, *arms)].sum()), "bad": int(bad[(*here, *arms)].sum())}
             for arms in itertools.product(*map(range, plan.design.arms))
         ],
         "good": int(good.sum()),
         "bad": int(bad.sum()),
         "latest": latest,
     }
+    if plan.layers > 1:
+        view["plate"] = [list(arms) for arms in episode.latest_burger]
+        view["burgers"] = [
+            {"arms": [int(arm) for arm in stack], "good": int(good[stack]), "bad": int(bad[stack])}
+            for stack in np.ndindex(good.shape)
+        ]
     if graded:
         view["score"] = float(scores.sum())
         for cell in view["counts"]:

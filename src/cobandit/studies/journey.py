@@ -443,6 +443,8 @@ def task_payload(design: StudyDesign, language: str | None = None, seat: int | N
         task["score"] = {"decimals": design.rewards.shown_decimals}
     if design.group is not None:
         task["people"] = len(design.participant_seats)
+    if design.task.layers:
+        task["layers"] = design.task.steps
     if design.task.kind == "burger":
         texts, group = design.texts(language), "fillings" if design.task.fillings else "arms"
         names = {

@@ -27,6 +27,7 @@ from cobandit.base.streams import StudyStream, checked_seed, generator
 from cobandit.problem.means import Tensor
 from cobandit.studies.design import AgentChoice, MeansRule, StudyDesign
 from cobandit.studies.group_checks import players_of, service_options
+from cobandit.studies.lines import line_regret
 from cobandit.studies.questionnaire_answers import item_order
 from cobandit.studies.rounds import HASH_VERSION, TEAM_HASH_VERSION, seal
 from cobandit.studies.scores import drawn_scores, means_by_round
@@ -205,14 +206,19 @@ class EpisodePlan:
         return seal(identity, version)
 
     @property
+    def layers(self) -> int:
+        """How many rounds make one configuration: the layers of a burger at a line, else 1."""
+        return self.design.task.steps
+
+    @property
     def means_rule(self) -> MeansRule:
         """Where the means of the episode come from: the design's rule, or that of the condition."""
         return self.design.means_of(self.condition)
 
     @property
     def unswapped_means(self) -> Tensor:
-        """mu before any swap: the same for the k-th episodes of all sets."""
-        rule, arms = self.means_rule, self.design.arms
+        """mu before any swap: the same for the k-th episodes of all sets; at a line, an axis per seat and layer."""
+        rule, arms = self.means_rule, self.design.arms * self.layers
         if rule.draw == "fixed" and not self.practice:
             return rule.values[self.number % len(rule.values)].draw(1, None, self._stream(StudyStream.MEANS))
         draws = generator(self._means_key, StudyStream.MEANS, int(not self.practice), self.number, 0).random(arms)
@@ -241,7 +247,12 @@ class EpisodePlan:
         return self._shown(self._path[self.warm_rounds :], 1)
 
     def round_regret(self, arms: NDArray[np.int64], t: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-        """Return mu_* - mu_a of rounds, whose arms are rounds x seats: 1, 2, ..., or the rounds ``t``."""
+        """Return mu_* - mu_a of rounds, whose arms are rounds x seats: 1, 2, ..., or the rounds ``t``.
+
+        At a line it is V* - Q*, and the first round must begin a burger.
+        """
+        if self.layers > 1:
+            return line_regret(self.means, np.asarray(arms), self.layers)
         cells = tuple(np.asarray(arms).T)
         if not self.means_rule.drifts:
             means = self.means
@@ -256,13 +267,14 @@ class EpisodePlan:
     def luck(self) -> NDArray[np.int8] | NDArray[np.float64]:
         """r*_t(a) for every round, the warm start's first, and every team action as labelled in this episode.
 
-        Good or bad: one uniform draw per round and cell, compared with the mean of the unswapped cell.
+        Good or bad: one uniform draw per round and cell, compared with the mean of the unswapped cell. At a line, there
+        is a row for each burger.
         """
         rounds = self.warm_rounds + self.rounds
         stream = self._stream(StudyStream.LUCK, self._shared_part)
         if self.design.rewards.graded:
             return self._shown(drawn_scores(self.design.rewards, self._path, stream), 1)
-        draws = stream.random((rounds, *self.design.arms))
+        draws = stream.random((rounds // self.layers, *self.design.arms * self.layers))
         means = self._path if self.means_rule.drifts else self.unswapped_means
         return self._shown((draws < means).astype(np.int8), 1)
 
@@ -275,7 +287,7 @@ class EpisodePlan:
         """Return the AIs by seat, briefed and before their first round: agents of the library."""
         agents, grouped = {}, len(self.design.participant_seats) > 1
         for place, seat in enumerate(self.agent_seats):
-            agent = self.partner.make()
+            agent = self.partner.make(self.layers)
             # The first AI has the address of the only one; each further AI adds its place to it. In a group an AI plays
             # another seat for each member, so the address is that of the seat.
             further = (1 + seat,) if grouped else (place,) if place else ()

@@ -15,6 +15,7 @@ from cobandit.engine.trajectory import NOBODY
 from cobandit.studies.behaviours import make_behaviour
 from cobandit.studies.design import StudyDesign, load_design
 from cobandit.studies.episode import Episode
+from cobandit.studies.lines import at_line
 from cobandit.studies.plan import ParticipantPlan, TeamPlace
 from cobandit.studies.rounds import Choice
 
@@ -66,6 +67,7 @@ def rehearse_team(
 
 def _played(episode: Episode, people: dict[int, Agent]) -> Episode:
     plan = episode.plan
+    people = {seat: at_line(person, plan.layers) for seat, person in people.items()}
     for seat, person in people.items():
         # The first person has the address of the only one; further people add their seat.
         further = (seat,) if seat != plan.design.participant_seat else ()

@@ -15,6 +15,7 @@ from cobandit.studies.export.columns_base import Column as Column
 from cobandit.studies.export.columns_base import clean as clean
 from cobandit.studies.export.names import condition_tags, portable_name, unused_name
 from cobandit.studies.leaving import FINISHED, OUTCOMES, screens
+from cobandit.studies.lines import plates
 from cobandit.studies.plan import PRACTICE
 
 Table = dict[str, NDArray[Any]]
@@ -106,7 +107,27 @@ def _long_columns(design: StudyDesign, people: Column, kind: Column, orders: str
         Column("answered_at", "time", "when the choice was stored, UTC", optional=True),
         Column("reaction_ms", "integer", "milliseconds from when the page took choices to the choice", optional=True),
     )
-    return (*episode, *_seat_columns(design), *_regret_columns(layout), *times)
+    return (*episode, *_state_columns(design), *_seat_columns(design), *_regret_columns(layout, design), *times)
+
+
+def _state_columns(design: StudyDesign) -> tuple[Column, ...]:
+    """Return the column with the state before the choice, in a task with states."""
+    if design.task.steps == 1:
+        return ()
+    labels = (design.task.arms, *design.task.layers)
+    names = []
+    for state, plate in enumerate(plates(design.arms, design.task.steps)):
+        layers = [
+            "+".join(labels[layer][seat][arm] for seat, arm in enumerate(arms)) for layer, arms in enumerate(plate)
+        ]
+        names.append(f"{state}: {', '.join(layers) or 'nothing'}")
+    return (
+        Column("layer", "integer", "layer of the burger that is chosen, from 1", f"1 to {design.task.steps}"),
+        Column("state", "integer", "what lies on the plate before the choice", " | ".join(names)),
+    )
+
+
+_LOST = "best mean minus the mean of the team action"
 
 
 def _partner_columns(design: StudyDesign) -> tuple[Column, ...]:
@@ -162,15 +183,22 @@ def _seat_columns(design: StudyDesign) -> list[Column]:
     ]
 
 
-def _regret_columns(layout: int) -> tuple[Column, ...]:
+def _regret_columns(layout: int, design: StudyDesign) -> tuple[Column, ...]:
+    if design.task.layers:
+        lost = "what the choice lost against the optimal joint policy (V* - Q*)"
+        return tuple(replace(column, meaning=column.meaning.replace(_LOST, lost)) for column in _regrets(layout))
+    return _regrets(layout)
+
+
+def _regrets(layout: int) -> tuple[Column, ...]:
     if layout == 1:
         alone = "this round alone (not summed)"
         return (
-            Column("task_regret", "number", f"best mean minus the mean of the team action, {alone}"),
+            Column("task_regret", "number", f"{_LOST}, {alone}"),
             Column("team_regret", "number", f"the part of the task regret that the agents observe, {alone}"),
         )
     return (
-        Column("round_regret", "number", "best mean minus the mean of the team action, of this round"),
+        Column("round_regret", "number", f"{_LOST}, of this round"),
         Column("task_regret", "number", "sum of round_regret over the episode up to this round"),
         Column("team_regret", "number", "the part of the task regret that the agents observe, summed in the same way"),
     )

@@ -17,6 +17,7 @@ from cobandit.studies.design import Question, StudyDesign
 from cobandit.studies.export import questions
 from cobandit.studies.export.columns import Column, Table, codebook, of_rows, schema
 from cobandit.studies.journey import attention_results
+from cobandit.studies.lines import states_of
 from cobandit.studies.plan import EpisodePlan
 
 
@@ -102,7 +103,8 @@ def _long(design: StudyDesign, played: list[_Played], columns: tuple[Column, ...
             table[name] = np.repeat(column.array(of_episode[name]), lengths)
         elif name.startswith("label_"):
             seat = int(name.removeprefix("label_"))
-            table[name] = column.array(design.task.arms[seat])[table[f"arm_{seat}"]]
+            labels = np.array([column.array(layer[seat]) for layer in (design.task.arms, *design.task.layers)])
+            table[name] = labels[(table["t"] - 1) % design.task.steps, table[f"arm_{seat}"]]
         else:
             parts = [of_round[name](episode) for episode in played]
             table[name] = np.concatenate([np.zeros(0, dtype=column.dtype), *parts])
@@ -113,6 +115,8 @@ def _of_round(design: StudyDesign) -> dict[str, Callable[[_Played], NDArray[Any]
     """Return the columns that differ from round to round, each as a function of an episode."""
     of_round: dict[str, Callable[[_Played], NDArray[Any]]] = {
         "t": lambda episode: episode.data.t,
+        "layer": lambda episode: (episode.data.t - 1) % design.task.steps + 1,
+        "state": lambda episode: states_of(episode.data.arms, design.arms, design.task.steps),
         "reward": lambda episode: episode.data.reward,
         "round_regret": lambda episode: episode.regret,
         "task_regret": lambda episode: np.cumsum(episode.regret),

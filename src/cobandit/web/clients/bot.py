@@ -27,6 +27,7 @@ from cobandit.base.json_types import JsonObject
 from cobandit.base.streams import BotStream, checked_seed, generator
 from cobandit.studies import StudyDesign
 from cobandit.studies.data import PEOPLE_KINDS
+from cobandit.studies.lines import at_line
 from cobandit.studies.questionnaire_answers import made_up_answer
 from cobandit.studies.questionnaires import ShowIf
 from cobandit.web.clients.http import (
@@ -324,7 +325,7 @@ class Bot:
     def _briefed(self, state: Mapping[str, Any]) -> Agent:
         """Return the behaviour before the first round, with the information that a person gets."""
         view, design = state["episode"], self._options.design
-        person = self._behaviour.clone()
+        person = at_line(self._behaviour.clone(), int(state["task"].get("layers", 1)))
         problem = None if design is None else design.problem
         briefing = Briefing(
             state["task"]["seat"],

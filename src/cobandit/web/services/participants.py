@@ -261,7 +261,8 @@ class Participants:
             view = (await self._episode_state(person, step.number - 1, chosen))["episode"]
             known = ("practice", "set", "sets", "good", "rounds", "score")
             rest = {key: view[key] for key in known if key in view}
-            state["rest"] = rest | {"done": view["episode"], "of": view["episodes"]}
+            rounds = view["rounds"] // design.task.steps
+            state["rest"] = rest | {"done": view["episode"], "of": view["episodes"], "rounds": rounds}
         elif step.kind == "thanks":
             if (robot := self.robot_of(person)) is not None:
                 robot.dismiss(person)
@@ -379,8 +380,8 @@ class Participants:
             if self._is_recorded(person, number):
                 return await self.together.play(person, number, moves, language)
             episode = await self._play(person, number, moves)
-            graded = episode.plan.design.rewards.graded
-            views = [round_view(episode.round(move.t), seat, graded=graded) for move in moves]
+            graded, layers = episode.plan.design.rewards.graded, episode.plan.layers
+            views = [round_view(episode.round(move.t), seat, graded=graded, layers=layers) for move in moves]
             if (robot := self.robot_of(person)) is not None:
                 views = [view | await robot.round_view(person, number, view["t"]) for view in views]
             return {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cobandit.base.json_types import JsonObject
 from cobandit.base.numbers import rounded
@@ -83,6 +85,8 @@ async def participant_view(
         }
         if design.rewards.graded:
             view["scored"] = True
+        if design.task.layers:
+            view["layers"] = [[list(labels) for labels in layer] for layer in (design.task.arms, *design.task.layers)]
         give_link(view, viewer, base)
         return masked_person(view, masks_for(connection, study, viewer, person.kind))
 
@@ -102,12 +106,14 @@ async def rounds_view(
         stored, plan = find_episode(connection, person.id, episode), plan_of(study, person, team)
         if stored is None or plan is None:
             raise not_found(f"{public_id} has not played episode {episode}.")
-        log = rounds_from(connection, stored.id, first, limit)
+        layers = study.design.task.steps  # a regret needs the whole burger
+        start = max(1, first - (first - 1) % layers)
+        log = rounds_from(connection, stored.id, start, limit + max(0, first - start))
         view = {
             "episode": episode,
             "condition": stored.condition,
             "played": stored.played,
-            "rounds": _round_views(plan.episode(episode), log),
+            "rounds": _round_views(plan.episode(episode), log)[first - start :],
         }
         seat = study.design.participant_seat if team is None else team.seat_of(person.id)
         return masked_rounds(view, masks_for(connection, study, viewer, person.kind), seat)
@@ -173,17 +179,22 @@ def _episodes_view(connection: Connection, plan: ParticipantPlan, participant: i
         _episode_view(plan.episode(stored.number), stored, counts.get(stored.id, EpisodeCounts()))
         for stored in episodes
     ]
-    if any(rule.drifts for rule in plan.design.means_rules.values()):  # regret depends on the round
+    if plan.design.task.layers or any(rule.drifts for rule in plan.design.means_rules.values()):
+        # The regret of a team action depends on the round, or on the state.
         arms = arms_by_episode(connection, [stored.id for stored in episodes])
         for stored, view in zip(episodes, views, strict=True):
             if stored.id in arms:
-                view["regret"] = float(plan.episode(stored.number).round_regret(arms[stored.id]).sum())
+                episode = plan.episode(stored.number)
+                view["regret"] = float(episode.round_regret(arms[stored.id]).sum())
+                if episode.layers > 1:
+                    view["cells"] = _burger_cells(episode, arms[stored.id])
     return views
 
 
 def _episode_view(plan: EpisodePlan, stored: StoredEpisode, counts: EpisodeCounts) -> dict[str, object]:
     means = plan.means
     regret = means.max() - means
+    cells = counts.cells if plan.layers == 1 else {}  # at a line, the caller counts burgers
     return {
         "number": stored.number,
         "practice": plan.practice,
@@ -195,16 +206,31 @@ def _episode_view(plan: EpisodePlan, stored: StoredEpisode, counts: EpisodeCount
         "rounds": plan.rounds,
         "played": stored.played,
         "good": counts.good,
-        "regret": sum(count * float(regret[cell]) for cell, (count, _) in counts.cells.items()),
+        "regret": sum(count * float(regret[cell]) for cell, (count, _) in cells.items()),
         "reaction_ms": int(rounded(counts.ms / counts.timed)) if counts.timed else None,
         "opened_at": stored.opened_at,
         "finished_at": stored.finished_at,
         "cells": [
             {"arms": list(cell), "mean": float(mean), "played": count, "good": good}
             for cell, mean in np.ndenumerate(means)
-            for count, good in (counts.cells.get(cell, (0, 0.0)),)
+            for count, good in (cells.get(cell, (0, 0.0)),)
         ],
     }
+
+
+def _burger_cells(plan: EpisodePlan, actions: NDArray[np.int64]) -> list[dict[str, object]]:
+    """Return the finished burgers of an episode at a line; their arms are those of all layers, from below."""
+    count = len(actions) // plan.layers
+    stacks = list(map(tuple, actions[: count * plan.layers].reshape(count, -1).tolist()))
+    luck = plan.luck()
+    good = [float(luck[(row, *stack)]) for row, stack in enumerate(stacks)]
+    played, satisfied = Counter(stacks), defaultdict[tuple[int, ...], float](float)
+    for stack, outcome in zip(stacks, good, strict=True):
+        satisfied[stack] += outcome
+    return [
+        {"arms": list(stack), "mean": float(mean), "played": played[stack], "good": satisfied[stack]}
+        for stack, mean in np.ndenumerate(plan.means)
+    ]
 
 
 def _answers_view(design: StudyDesign, plan: ParticipantPlan | None, given: StoredAnswers) -> dict[str, object]:

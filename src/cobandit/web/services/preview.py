@@ -82,5 +82,5 @@ def _part(design: StudyDesign, plan: ParticipantPlan, step: Step, language: str)
     if step.kind == "episode":
         return {"episode": view} | results
     names = {"practice": "practice", "done": "episode", "of": "episodes", "set": "set", "sets": "sets", "good": "good"}
-    shown = {key: view[name] for key, name in names.items()} | {"rounds": view["rounds"]}
+    shown = {key: view[name] for key, name in names.items()} | {"rounds": view["rounds"] // design.task.steps}
     return {"rest": shown | ({"score": view["score"]} if "score" in view else {})} | results

@@ -45,12 +45,16 @@ WATCH_SECONDS = {True: 0.5, False: 0.05}
 """How often a process looks for what other processes have written: SQLite seldom has any, PostgreSQL has workers."""
 
 
-def round_view(played: Round, seat: int, *, graded: bool = False) -> JsonObject:
-    """Return a round as the participant, in a seat, may see it; ``graded``: its outcome is a score."""
+def round_view(played: Round, seat: int, *, graded: bool = False, layers: int = 1) -> JsonObject:
+    """Return a round as the participant, in a seat, may see it; ``graded``: its outcome is a score.
+
+    ``layers`` is how many rounds make one outcome.
+    """
     seen = played.seen[seat]
     if graded:
         return {"t": played.t, "arms": list(played.arms), "good": None, "score": seen}
-    return {"t": played.t, "arms": list(played.arms), "good": None if seen is None else bool(seen)}
+    served = seen is not None and played.t % layers == 0  # a burger is tasted after its last layer
+    return {"t": played.t, "arms": list(played.arms), "good": bool(seen) if served else None}
 
 
 class Together:

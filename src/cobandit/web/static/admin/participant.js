@@ -181,6 +181,10 @@ function showEpisode(person, episode) {
   );
   for (const id of ["cells-note", "cells-scroll", "strip", "strip-note"]) find(id).hidden = person.blind || (person.scored === true && id.startsWith("strip"));
   if (person.blind) return;
+  if (person.layers) {
+    showBurgers(person.layers, episode, words);
+    return;
+  }
   const mine = person.arms[person.seat];
   const columns = combinations(person.arms.map((labels) => labels.length), person.seat);
   const best = Math.max(...episode.cells.map((cell) => cell.mean));
@@ -203,6 +207,23 @@ function showEpisode(person, episode) {
 }
 
 /**
+ * The burgers of a line that were played, with the arms of all layers.
+ * @param {string[][][]} layers
+ * @param {PlayedEpisode} episode
+ * @param {Record<string, string>} words
+ */
+function showBurgers(layers, episode, words) {
+  for (const id of ["strip", "strip-note"]) find(id).hidden = true;
+  const seats = layers[0].length;
+  const best = Math.max(...episode.cells.map((cell) => cell.mean));
+  say(find("cells-note"), `Each ${words.configuration} that was finished, and the best one: its true chance, and how often it was ${words.good} of the times it was played.`);
+  find("cells").replaceChildren(el("tbody", {}, ...episode.cells.filter((cell) => cell.played || cell.mean === best).map((cell) => el("tr", {},
+    el("th", { scope: "row" }, cell.arms.map((arm, i) => layers[Math.floor(i / seats)][i % seats][arm]).join(" + ")),
+    el("td", { class: cell.mean === best ? "best" : null }, `${number(100 * cell.mean)} %`, cell.mean === best ? el("span", { class: "soft" }, " best") : null),
+    el("td", {}, `${number(cell.good)} of ${number(cell.played)}`)))));
+}
+
+/**
  * @param {Person} person
  * @param {PlayedEpisode} episode
  * @param {PlayedRounds} found
@@ -219,20 +240,23 @@ function showRounds(person, episode, found) {
       ...agents.map((seat) => head(`${called[seat]} saw`)), ...agents.map((seat) => head(`${called[seat]} foresaw`)),
       head("Regret", "number")]),
     head("Reaction", "number"), head("Stored at")));
+  /** The label of an arm, which depends on the layer at a line.
+   * @type {(arm: number, seat: number, t: number) => string} */
+  const labelled = (arm, seat, t) => (person.layers ? person.layers[(t - 1) % person.layers.length] : person.arms)[seat][arm];
   /** What an agent foresaw of the others.
-   * @type {(row: (number | null)[]) => string} */
-  const foreseen = (row) => row.map((arm, seat) => (arm === null ? "" : person.arms[seat][arm])).filter(Boolean).join(" + ") || "–";
-  /** @type {(arm: number | null, seat: number) => string} */
-  const chosenArm = (arm, seat) => (arm === null ? "–" : person.arms[seat][arm]);
+   * @type {(row: (number | null)[], t: number) => string} */
+  const foreseen = (row, t) => row.map((arm, seat) => (arm === null ? "" : labelled(arm, seat, t))).filter(Boolean).join(" + ") || "–";
+  /** @type {(arm: number | null, seat: number, t: number) => string} */
+  const chosenArm = (arm, seat, t) => (arm === null ? "–" : labelled(arm, seat, t));
   /** @param {number | null} value */
   const outcome = (value) => (value === null ? "nothing" : person.scored ? number(value, 2) : value ? words.good : words.bad);
   find("rounds").tBodies[0].replaceChildren(...found.rounds.map((round) => el("tr", {},
     el("th", { scope: "row", class: "number" }, number(round.t)),
-    ...(person.blind ? [el("td", {}, chosenArm(round.arms[person.seat], person.seat))] : [
-      ...round.arms.map((arm, seat) => el("td", {}, chosenArm(arm, seat))),
+    ...(person.blind ? [el("td", {}, chosenArm(round.arms[person.seat], person.seat, round.t))] : [
+      ...round.arms.map((arm, seat) => el("td", {}, chosenArm(arm, seat, round.t))),
       el("td", {}, el("span", { class: `outcome ${round.reward ? "good" : "bad"}` }, outcome(round.reward))),
       ...agents.map((seat) => el("td", {}, outcome(round.seen[seat]))),
-      ...agents.map((seat) => el("td", {}, foreseen(round.predictions[seat]))),
+      ...agents.map((seat) => el("td", {}, foreseen(round.predictions[seat], round.t))),
       el("td", { class: "number" }, number(round.regret, 2)),
     ]),
     el("td", { class: "number" }, seconds(round.ms)),
@@ -243,7 +267,7 @@ function showRounds(person, episode, found) {
   strip.setAttribute("aria-label", `${good} of these ${found.rounds.length} rounds were ${words.good}`);
   strip.replaceChildren(...(person.blind ? [] : found.rounds).map((round) => el("span", {
     class: `${round.reward ? "good" : "bad"}${round.regret !== null && round.regret < 1e-12 ? " best" : ""}`,
-    title: `Round ${round.t}: ${round.arms.map(chosenArm).join(" + ")}, ${outcome(round.reward)}`,
+    title: `Round ${round.t}: ${round.arms.map((arm, seat) => chosenArm(arm, seat, round.t)).join(" + ")}, ${outcome(round.reward)}`,
   })));
   find("pager").hidden = found.played <= PAGE;
   const last = first + found.rounds.length - 1;

@@ -42,6 +42,22 @@ const tomato = () => svg("g", {},
     svg("ellipse", { class: "flesh", cx, cy: -1, rx: 14, ry: 4.6 }),
     [-7, 0, 7].map((x) => svg("ellipse", { class: "pip", cx: cx + x, cy: -1, rx: 1.9, ry: 1.4 })))));
 
+const egg = () => svg("g", {},
+  svg("path", { class: "plate edge", d: "M-50 1C-52-9-30-7-18-8S16-11 34-7 54 3 44 7 10 6-8 7-49 11-50 1z" }),
+  svg("ellipse", { class: "cheese", cx: 2, cy: -3, rx: 15, ry: 6 }));
+
+const bacon = () => svg("g", {},
+  svg("path", { class: "tomato edge", d: "M-50-3q12-9 25-2t25 0 25 0 25-1v9q-12 7-25 1t-25 0-25 0-25 2z" }),
+  svg("path", { class: "shine", d: "M-45 1q12-6 22-1t22 0 22 0 24-1" }));
+
+const onion = () => svg("g", {},
+  [-30, 0, 30].map((cx) => svg("g", {},
+    svg("ellipse", { class: "slab-2 edge", cx, cy: 0, rx: 19, ry: 7 }), svg("ellipse", { class: "slab-1", cx, cy: 0, rx: 12, ry: 3.8 }))));
+
+const pickle = () => svg("g", {},
+  [-30, 0, 30].map((cx) => svg("g", {},
+    svg("ellipse", { class: "lettuce edge", cx, cy: 0, rx: 17, ry: 7 }), svg("ellipse", { class: "vein", cx, cy: -0.5, rx: 10, ry: 3.4 }))));
+
 const lettuce = () => svg("g", {},
   svg("path", {
     class: "lettuce edge",
@@ -67,13 +83,17 @@ const ITEMS = {
   cheese: { draw: cheese, below: 3, above: 5 },
   tomato: { draw: tomato, below: 6, above: 5 },
   lettuce: { draw: lettuce, below: 6, above: 6 },
+  egg: { draw: egg, below: 6, above: 7 },
+  bacon: { draw: bacon, below: 6, above: 5 },
+  onion: { draw: onion, below: 5, above: 6 },
+  pickle: { draw: pickle, below: 6, above: 6 },
   unknown: { draw: unknown, below: 9, above: 12 },
   top_bun: { draw: topBun, below: 4, above: 34 },
 };
 const SLAB = { below: 6, above: 6 };
 
 /** @param {string} item */
-const itemCalled = (item) => ITEMS[item] ?? { draw: () => slab(Number(item.split("_")[1])), ...SLAB };
+export const itemCalled = (item) => ITEMS[item] ?? { draw: () => slab(Number(item.split("_")[1])), ...SLAB };
 
 /** Items one on another, and how high they reach; the plate is at 0.
  * @param {string[]} items */
@@ -89,7 +109,7 @@ function stacked(items) {
 }
 
 /** @type {(kind: string, items: string[], height: number, label?: string) => SVGElement} */
-function drawing(kind, items, height, label) {
+export function drawing(kind, items, height, label) {
   const said = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
   return svg("svg", { class: kind, viewBox: `-60 ${-height - 4} 120 ${height + 6}`, "data-items": items.join(" "), ...said },
     stacked(items).places.map(({ y, node }) => at(0, y, node)));

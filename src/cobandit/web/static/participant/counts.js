@@ -29,8 +29,9 @@ export class Counts {
    * @param {Texts} texts
    * @param {Scene["picture"] | null} picture
    * @param {Scene["symbol"] | null} symbol
+   * @param {number} layer of a task with layers
    */
-  constructor(state, texts, picture = null, symbol = null) {
+  constructor(state, texts, picture = null, symbol = null, layer = 0) {
     this.#texts = texts;
     this.#score = state.task.score;
     const { arms, seat } = state.task;
@@ -39,10 +40,10 @@ export class Counts {
     // In more columns the numbers would overlap, so each combination of the others is a row.
     const tall = arms.length > 2 && columns.length > MOST_COLUMNS;
     /** @type {(mine: number, scope: string) => HTMLElement} */
-    const mineHead = (mine, scope) => el("th", { scope }, symbol?.(seat, mine), el("span", { class: "words" }, texts.arm(seat, mine)));
+    const mineHead = (mine, scope) => el("th", { scope }, symbol?.(seat, mine), el("span", { class: "words" }, texts.arm(seat, mine, layer)));
     /** @type {(column: number[], scope: string) => HTMLElement} */
     const othersHead = (column, scope) => el("th", { scope },
-      column.flatMap((arm, i) => (i === seat ? [] : [el("span", {}, symbol?.(i, arm), el("span", { class: "words" }, texts.arm(i, arm)), " ")])));
+      column.flatMap((arm, i) => (i === seat ? [] : [el("span", {}, symbol?.(i, arm), el("span", { class: "words" }, texts.arm(i, arm, layer)), " ")])));
     /** @type {(mine: number, column: number[]) => HTMLElement} */
     const outcomes = (mine, column) => {
       const cell = column.map((arm, i) => (i === seat ? mine : arm));

@@ -6,13 +6,14 @@ import { CasinoFloor } from "./casino.js";
 import { face } from "./counts.js";
 import { el, still } from "./dom.js";
 import { Cards } from "./grid.js";
+import { Plate } from "./line.js";
 
 const [BEFORE, BETWEEN] = [900, 1300]; // milliseconds before the first choice, and until the others' choice is revealed
 
 /** Return the example round, in which every player chooses the first arm.
  * @param {State} state
  * @returns {Round} */
-const exampleRound = (state) => ({ t: 1, arms: state.task.arms.map(() => 0), good: null });
+const exampleRound = (state) => ({ t: state.task.layers ?? 1, arms: state.task.arms.map(() => 0), good: null });
 
 /**
  * The scene of the task without a game behind it.
@@ -21,6 +22,7 @@ const exampleRound = (state) => ({ t: 1, arms: state.task.arms.map(() => 0), goo
  */
 function sceneOf(state, texts) {
   if (state.task.kind === "burger") return new Shop(texts, /** @type {State} */ ({ ...state, episode: { index: 0 } }));
+  if (state.task.kind === "burger-line") return new Plate(texts, state);
   return state.task.kind === "casino" ? new CasinoFloor(texts, state.task.arms) : new Cards(texts, state.task);
 }
 
@@ -64,7 +66,7 @@ function exampleFigure(state, texts) {
   const round = exampleRound(state);
   const scene = sceneOf(state, texts);
   const again = el("button", { type: "button", class: "replay", hidden: true }, texts.say("instructions.again"));
-  const choices = round.arms.map((arm, i) => `${texts.seat(i, seat)}: ${texts.arm(i, arm)}.`);
+  const choices = round.arms.map((arm, i) => `${texts.seat(i, seat)}: ${texts.arm(i, arm, round.t - 1)}.`);
   const figure = el("figure", { class: "example" }, scene.element,
     el("figcaption", {}, el("strong", {}, texts.say("instructions.round")), " ", choices.join(" "), " ",
       state.task.score ? texts.say("instructions.points") : texts.say("instructions.outcome", { good: texts.own("task.good"), bad: texts.own("task.bad") }),

@@ -5,6 +5,7 @@ import { burger } from "./burger.js";
 import { casino } from "./casino.js";
 import { el } from "./dom.js";
 import { grid } from "./grid.js";
+import { line } from "./line.js";
 import { Moves, Sender } from "./moves.js";
 import { lobbyPage } from "./lobby.js";
 import { Notes } from "./notes.js";
@@ -20,7 +21,7 @@ import { episodeTitle } from "./title.js";
 import { withdrawDialog } from "./withdraw.js";
 
 /** @type {Record<string, (app: App) => Task>} */
-const TASKS = { burger: robotOrNone, casino, grid };
+const TASKS = { burger: robotOrNone, casino, grid, "burger-line": line };
 
 /** Steps whose headings say "Casino 7 of 50" or "Part 1 of 2": a second count would confuse. */
 const COUNTED_IN_HEADING = ["episode", "rest", "partner", "survey"];

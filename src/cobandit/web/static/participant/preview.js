@@ -5,13 +5,14 @@ import { casino } from "./casino.js";
 import { el } from "./dom.js";
 import { Frame } from "./frame.js";
 import { grid } from "./grid.js";
+import { line } from "./line.js";
 import { badge } from "./partner.js";
 import { STEPS } from "./steps.js";
 import { Texts } from "./text.js";
 import { episodeTitle } from "./title.js";
 
 /** @type {Record<string, (app: App) => Task>} */
-const TASKS = { burger, casino, grid };
+const TASKS = { burger, casino, grid, "burger-line": line };
 
 const main = /** @type {HTMLElement} */ (document.getElementById("app"));
 const frame = new Frame(/** @type {HTMLElement} */ (document.getElementById("top")), main);

@@ -52,9 +52,10 @@ export class Texts {
   /**
    * @param {number} seat
    * @param {number} arm
+   * @param {number} layer of a task with layers
    */
-  arm(seat, arm) {
-    return this.own(`task.arms.${seat}.${arm}`);
+  arm(seat, arm, layer = 0) {
+    return this.own(layer ? `task.layers.${layer - 1}.${seat}.${arm}` : `task.arms.${seat}.${arm}`);
   }
 
   /** The name of a seat; in a team of two, that of the participant or of the partner.
@@ -66,9 +67,10 @@ export class Texts {
 
   /** The arms of all but the participant, in one line.
    * @param {number[]} arms
-   * @param {number} mine the participant's seat */
-  others(arms, mine) {
-    return arms.map((arm, seat) => (seat === mine ? "" : this.arm(seat, arm))).filter(Boolean).join(" + ");
+   * @param {number} mine the participant's seat
+   * @param {number} layer of a task with layers */
+  others(arms, mine, layer = 0) {
+    return arms.map((arm, seat) => (seat === mine ? "" : this.arm(seat, arm, layer))).filter(Boolean).join(" + ");
   }
 
   /** @param {boolean | null} good */

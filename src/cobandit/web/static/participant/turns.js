@@ -21,7 +21,10 @@ export function turns(app, scene) {
   const { state, texts } = app;
   const { episode } = state;
   const { seat } = state.task;
-  const counts = new Counts(state, texts, scene.picture, scene.symbol);
+  const layers = state.task.layers ?? 1; // the rounds that make one outcome
+  /** @type {(t: number) => number} */
+  const layerOf = (t) => (t - 1) % layers;
+  const counts = scene.record ?? new Counts(state, texts, scene.picture, scene.symbol);
   let played = episode.played;
   let waiting = false;
   let ready = performance.now();
@@ -33,16 +36,16 @@ export function turns(app, scene) {
   let coming = []; // rounds that are not shown yet
   let revealing = false;
 
-  const ask = texts.say(scene.question ?? "turn.question");
+  const ask = () => (layers > 1 ? texts.say("burger-line.question", { layer: layerOf(played + 1) + 1, layers }) : texts.say(scene.question ?? "turn.question"));
   const number = el("p", { class: "number" });
   const news = el("p", { class: "news" });
-  const labels = range(state.task.arms[seat]).map((arm) => el("span", { class: "label" }, texts.arm(seat, arm)));
+  const labels = range(state.task.arms[seat]).map((arm) => el("span", { class: "label" }, texts.arm(seat, arm, layerOf(played + 1))));
   const choices = labels.map((label, arm) => el("button", {
     type: "button", class: scene.icon ? "choice" : "choice plain", "data-arm": arm, "aria-keyshortcuts": String(arm + 1), onclick: () => choose(arm),
   }, scene.icon?.(arm), label, el("kbd", { "aria-hidden": "true" }, String(arm + 1))));
   const group = el("div", { class: "choices-row", role: "group", "aria-labelledby": "question" }, choices);
-  fitWords(group, [{ nodes: labels, texts: labels.map((label) => label.textContent ?? "") }]);
-  const question = el("p", { class: "question", id: "question" }, ask);
+  fitWords(group, [{ nodes: labels, texts: range(layers).flatMap((layer) => labels.map((_, arm) => texts.arm(seat, arm, layer))) }]);
+  const question = el("p", { class: "question", id: "question" }, ask());
   const keys = el("p", { class: "soft keys" }, texts.say(choices.length === 2 ? "turn.keys.two" : "turn.keys", { n: choices.length }));
   const status = scene.status ?? null; // what the scene says while it performs, in place of the question
   const panel = el("div", { class: "panel" }, question, status, group, keys);
@@ -54,7 +57,7 @@ export function turns(app, scene) {
 
   function tally() {
     number.textContent = texts.say("turn.so-far", {
-      configuration: texts.capital(texts.own("task.configuration")), played, rounds: episode.rounds,
+      configuration: texts.capital(texts.own("task.configuration")), played: Math.floor(played / layers), rounds: episode.rounds / layers,
     });
     if (state.task.score) totals.textContent = texts.say("turn.points", { points: texts.points(counts.score, state.task.score) });
     else totals.replaceChildren(
@@ -65,16 +68,27 @@ export function turns(app, scene) {
 
   /** @param {Round} round */
   function tell(round) {
-    const line = texts.say("turn.latest", {
-      configuration: texts.capital(texts.own("task.configuration")), t: round.t,
-      mine: texts.arm(seat, round.arms[seat]), theirs: texts.others(round.arms, seat),
+    const layer = layerOf(round.t);
+    const line = texts.say(layers > 1 ? "burger-line.latest" : "turn.latest", {
+      configuration: texts.capital(texts.own("task.configuration")), t: Math.ceil(round.t / layers), layer: layer + 1,
+      mine: texts.arm(seat, round.arms[seat], layer), theirs: texts.others(round.arms, seat, layer),
     });
+    const result = layer + 1 < layers ? "" : texts.result(round, state.task);
     news.replaceChildren(
       el("span", {}, line, " "),
       el("strong", { class: round.good === null ? "" : round.good ? "good" : "bad" },
-        round.good !== null && face(round.good), texts.capital(texts.result(round, state.task))));
+        round.good !== null && face(round.good), texts.capital(result)));
     news.dataset.t = String(round.t);
-    return `${line} ${texts.result(round, state.task)}`;
+    return `${line} ${result}`;
+  }
+
+  /** Offer the choices of the layer that is next. */
+  function offer() {
+    const layer = layerOf(played + 1);
+    choices.forEach((choice, arm) => {
+      labels[arm].textContent = texts.arm(seat, arm, layer);
+      if (scene.icon) choice.firstElementChild?.replaceWith(scene.icon(arm));
+    });
   }
 
   /** @param {boolean} on */
@@ -178,7 +192,8 @@ export function turns(app, scene) {
     waiting = false;
     if (played >= episode.rounds) end();
     else {
-      say(ask);
+      if (layers > 1) offer();
+      say(ask());
       enable(true);
       app.shown(played);
     }
@@ -187,7 +202,7 @@ export function turns(app, scene) {
   function end() {
     const { score } = state.task;
     const over = score ? texts.say("turn.points.over", { points: texts.points(counts.score, score), rounds: episode.rounds })
-      : texts.say("turn.over", { n: counts.good, rounds: episode.rounds, good: texts.own("task.good") });
+      : texts.say("turn.over", { n: counts.good, rounds: episode.rounds / layers, good: texts.own("task.good") });
     const go = el("button", { type: "button", class: "primary", onclick: () => app.next() }, texts.say("continue"));
     panel.replaceChildren(
       el("p", { class: "question" }, over),
