@@ -58,7 +58,7 @@ def wait_for_database(url: str, tell: Callable[[str], None], seconds: float = WA
     """Wait until a PostgreSQL server is there: after a power cut it may well come up later than this one."""
     database = Database(url)
     if database.sqlite:
-        return  # a look would create the file, and everybody could read it until `Database.migrate`
+        return  # a look would create the file, and other accounts could read it until `Database.migrate`
     try:
         until, announced = time.monotonic() + seconds, False
         while (absence := database.absence()) is not None and time.monotonic() < until:

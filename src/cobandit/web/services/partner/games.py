@@ -313,7 +313,7 @@ def _load(connection: Connection, place: Place) -> ActiveGame:
     setting = TeamSetting.from_dict(team.setting)
     origin = stored.snapshot if stored.snapshot is not None else stored.origin
     game = setting.new_game(stored.seed) if origin is None else setting.restored_game(origin)
-    # Games that began together would all store their first snapshots in the same moment, and everybody would wait.
+    # Games that began together would all store their first snapshots in the same moment, and all clients would wait.
     earlier = 0 if stored.snapshot_number else stored.id * _SPREAD % SNAPSHOT_EVERY
     snapshot = stored.snapshot_number - earlier
     active = ActiveGame(place, stored.id, setting, game, stored.snapshot_number, time.monotonic(), stored, snapshot)
