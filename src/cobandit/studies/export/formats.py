@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from cobandit.base.checks import one_of
-from cobandit.base.extras import require_extras
+from cobandit.base.extras import installed, require_extras
 from cobandit.studies.data import StudyData, StudyParts
 from cobandit.studies.export.folder import table_parts, write_export
 from cobandit.studies.export.spss import write_sav_parts
@@ -26,6 +26,11 @@ class ExportFormat:
     title: str
     extra: str | None = None
     derived: bool = False
+
+    @property
+    def available(self) -> bool:
+        """Return whether everything that the format needs is installed; the page of a study asks."""
+        return self.extra is None or installed(self.extra)
 
     def require(self, purpose: str) -> None:
         """Refuse, before any work, if the extra of the format is missing."""
