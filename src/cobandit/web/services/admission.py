@@ -79,7 +79,7 @@ def _is_full(connection: Connection, study: Study) -> bool:
     if not design.strata:
         return cells_are_full(design, taken)
     whole = taken_by_cell(design, taken)
-    free = sum(max(0, quota - whole[cell]) for cell, quota in design.quotas.pairs)
+    free: int = sum(max(0, quota - whole[cell]) for cell, quota in design.quotas.pairs)
     return free <= _before_assignment(connection, study, now)
 
 
