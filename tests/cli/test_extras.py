@@ -99,6 +99,8 @@ LACKING = {
     "study export burger --format parquet --url http://127.0.0.1:1": ["web"],
     "study verify burger": ["web"],
     "study delete-participant burger --rehearsals": ["web"],
+    "study remove-participant burger p-nobody --reason late": ["web"],
+    "study restore-participant burger p-nobody": ["web"],
     "study list": ["web"],
     "study accounts list": ["web"],
     "study accounts add anna": ["web"],

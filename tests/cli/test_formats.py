@@ -24,6 +24,8 @@ PRINT_NO_RESULTS = {
     "study serve",
     "study restore",
     "study delete-participant",
+    "study remove-participant",
+    "study restore-participant",
     "study accounts remove",
 }
 FORMAT_OF_FILES = {"study export"}

@@ -230,8 +230,8 @@ STUDIES = (
     Fault(
         "orders-unbalanced",
         "src/cobandit/studies/assignment.py",
-        "fewest = min(places.taken[order] for order in possible)",
-        "fewest = max(places.taken[order] for order in possible)",
+        "fewest = min(counts.taken[order] for order in possible)",
+        "fewest = max(counts.taken[order] for order in possible)",
         "New participants get the order of conditions that most participants already have.",
         ("tests/studies/test_plans.py::TestAssignment",),
     ),

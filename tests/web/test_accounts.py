@@ -32,6 +32,7 @@ from cobandit.web.services.messages import send_message
 from cobandit.web.services.paging import Part
 from cobandit.web.services.payments import all_payments, list_payments, sum_payments
 from cobandit.web.services.plays import participant_view, rounds_view
+from cobandit.web.services.removal import remove_participant
 from cobandit.web.services.team_actions import end_team, replace_member
 from cobandit.web.services.team_monitor import TeamMonitor
 from cobandit.web.services.teams import Teams
@@ -152,6 +153,7 @@ def _give(database: Database, viewer: Viewer, name: str) -> Any:
         "payments file": lambda: all_payments(database, 1, viewer),
         "payments sum": lambda: sum_payments(database, 1, viewer),
         "conditions": lambda: unblind(database, 1, viewer),
+        "removal": lambda: remove_participant(database, 1, name, "late", viewer),
         "designs": lambda: list_drafts(database, viewer),
         "export": lambda: Exports(database).export(
             1, format="csv", kind="real", recruiting=False, gone=_never, viewer=viewer

@@ -22,7 +22,7 @@ def remove_participant(
     database: DatabaseUrl = DATABASE,
     version: Version = None,
 ) -> None:
-    """Leave a participant out of the study without deleting data.
+    """Leave a participant out, and keep the data.
 
     Every analysis leaves the participant out and prints the reason, and the place becomes free. The participant notices
     nothing and is paid like the others. `cobandit study restore-participant` undoes it; the audit log notes both.

@@ -47,7 +47,7 @@ def teams(
     version: Version = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Show lobby and teams, end a team, or replace a member.
+    """Show, end or change teams of people.
 
     A running server applies an action immediately, and the audit log notes it. Conditions are not shown.
     """
