@@ -44,6 +44,7 @@ LONG = {
     "docs/how-to/reproduce-the-figures.md",
     "docs/how-to/run-a-team-study.md",
     "docs/how-to/scores-and-drift-in-a-study.md",
+    "docs/how-to/tasks-with-states.md",
     "docs/how-to/your-own-rewards.md",
     "docs/reference/command-line.md",
     "docs/tutorials/custom-agent.md",
