@@ -59,13 +59,14 @@ def test_simulate_draws_mean_and_median_without_colour():
 @pytest.mark.parametrize(
     ("words", "columns", "environment"),
     [
-        (["--no-plot"], 100, {}),
-        (["--format", "json"], 100, {}),
-        ([], 50, {}),
-        ([], 100, {"TERM": "dumb"}),
-        ([], 100, {"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}),
+        pytest.param(["--no-plot"], 100, {}, id="--no-plot"),
+        pytest.param(["--format", "json"], 100, {}, id="json", marks=pytest.mark.long),
+        pytest.param([], 50, {}, id="narrow", marks=pytest.mark.long),
+        pytest.param([], 100, {"TERM": "dumb"}, id="dumb"),
+        pytest.param(
+            [], 100, {"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}, id="no braille", marks=pytest.mark.long
+        ),
     ],
-    ids=["--no-plot", "json", "narrow", "dumb", "no braille"],
 )
 def test_nothing_is_drawn(words, columns, environment):
     assert not BRAILLE.search(on_terminal(["simulate", *SHORT, *words], columns=columns, **environment))
@@ -125,11 +126,12 @@ def test_a_rehearsal_shows_progress(rehearsed):
 @pytest.mark.parametrize(
     ("words", "bar"),
     [
-        (["verify", "burger"], "2/2"),
-        (["export", "burger", "--kind", "rehearsal", "--out", "FOLDER"], "2/2"),
-        (["backup", "FOLDER"], "copying and verifying"),
+        pytest.param(["verify", "burger"], "2/2", id="verify"),
+        pytest.param(
+            ["export", "burger", "--kind", "rehearsal", "--out", "FOLDER"], "2/2", id="export", marks=pytest.mark.long
+        ),
+        pytest.param(["backup", "FOLDER"], "copying and verifying", id="backup", marks=pytest.mark.long),
     ],
-    ids=["verify", "export", "backup"],
 )
 def test_long_study_commands_show_progress_on_a_terminal_alone(words, bar, rehearsed, tmp_path: Path):
     command = ["study", *(str(tmp_path / "new") if word == "FOLDER" else word for word in words)]

@@ -29,12 +29,14 @@ DRAWN = "docs/gallery.md"  # run by tests/browser/test_documentation.py, which l
 LONG = {
     "docs/discussion/arm-labels.md",
     "docs/discussion/heavy-tails.md",
+    "docs/discussion/theorem-1.md",
     "docs/how-to/analyse-a-study.md",
     "docs/how-to/arena.md",
     "docs/how-to/between-subjects.md",
     "docs/how-to/compare-teams.md",
     "docs/how-to/compile-an-agent.md",
     "docs/how-to/drifting-means.md",
+    "docs/how-to/edit-designs-in-the-browser.md",
     "docs/how-to/fit-models-to-choices.md",
     "docs/how-to/hidden-actions.md",
     "docs/how-to/mixed-teams-and-more-agents.md",
@@ -44,9 +46,11 @@ LONG = {
     "docs/how-to/reproduce-the-figures.md",
     "docs/how-to/run-a-team-study.md",
     "docs/how-to/scores-and-drift-in-a-study.md",
+    "docs/how-to/serve-with-a-robot.md",
     "docs/how-to/tasks-with-states.md",
     "docs/how-to/your-own-rewards.md",
     "docs/reference/command-line.md",
+    "docs/reference/paper-map.md",
     "docs/tutorials/custom-agent.md",
 }
 """Pages whose examples take longest; the tests of the commands run the same code on less data."""

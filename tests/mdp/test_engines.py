@@ -12,6 +12,7 @@ import pytest
 
 from cobandit import Gaussian, InvalidInput, Problem, Result, Team, mdp, simulate
 from tests.mdp.agent_table import CASES
+from tests.parameters import quick
 
 PROBLEMS = {
     "2x3": mdp.make_problem("random", states=4, steps=3, arms=(2, 3), concentration=0.6),
@@ -25,7 +26,9 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted({name for name, _ in CASES}))
+@pytest.mark.parametrize(
+    "kind", quick(sorted({name for name, _ in CASES}), ("centralised-psrl", "partner-aware-ucbvi"))
+)
 def test_the_same_steps(kind):
     for name, options in CASES:
         if name != kind:

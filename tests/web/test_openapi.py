@@ -41,6 +41,14 @@ NOTHING_WRONG = (  # any request to these is a right one
     "/api/robot/{version}/recordings/{name}",
 )
 
+QUICK = (
+    "/api/admin/sessions",
+    "/api/admin/studies",
+    "/api/admin/studies/{number}/live",
+    "/api/admin/studies/{number}/participants/{participant}",
+)
+"""Researchers' routes of which `make test` asks right requests; `make long` asks all, and wrong ones."""
+
 
 class Target:
     """A running server, and what is really there: somebody in an episode, and a login."""
@@ -95,7 +103,7 @@ def target(shared_site: Any, short: StudyDesign) -> Iterator[Target]:
             path,
             mode,
             id=f"{method} {path} {mode.value}",
-            marks=[pytest.mark.long] * (mode is WRONG and "/admin/" in path),
+            marks=[pytest.mark.long] * ("/admin/" in path and (mode is WRONG or path not in QUICK)),
         )
         for method, path in OPERATIONS
         for mode in (RIGHT, WRONG)
