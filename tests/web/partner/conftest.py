@@ -36,7 +36,9 @@ class Service:
         self.config = WebConfig(database=database, partners=True)
         self._stack = contextlib.ExitStack()
         self._server = contextlib.ExitStack()
-        self.keys = {scope: self.key(scope) for scope in ("read", "play", "admin")}
+        scopes = ("read", "play", "admin")
+        with self.opened() as database, database.write() as connection:  # opened once: it takes longer than the keys
+            self.keys = {scope: add_key(connection, "test", "test", scope=scope, rate=100_000)[1] for scope in scopes}
         self.url = ""
         self.start()
 
