@@ -255,6 +255,7 @@ class TestInterrupted:
     def test_a_real_signal(self, program):
         code = (
             "import os, signal, sys\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs ignore it
             "from cobandit.cli import main\n"
             "from cobandit.engine import reference\n"
             "def rounds(match):\n"

@@ -37,7 +37,7 @@ class Service:
         self._stack = contextlib.ExitStack()
         self._server = contextlib.ExitStack()
         scopes = ("read", "play", "admin")
-        with self.opened() as database, database.write() as connection:  # opened once: it takes longer than the keys
+        with self.opened() as opened, opened.write() as connection:  # opened once: it takes longer than the keys
             self.keys = {scope: add_key(connection, "test", "test", scope=scope, rate=100_000)[1] for scope in scopes}
         self.url = ""
         self.start()

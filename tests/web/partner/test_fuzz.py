@@ -317,7 +317,7 @@ def test_random_requests_are_answered_or_refused(target, operation):
             target.build()
             rows, state = target.rows(), target.state()
     assert target.of_other() == target.theirs
-    assert sum(times for status, times in seen.items() if status >= 400) > count // 8, seen
+    assert sum(times for status, times in seen.items() if status >= 400) >= count // 10, seen
 
 
 @pytest.mark.parametrize("scope", ["read", "play", "admin"])
