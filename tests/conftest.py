@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import gc
 import os
 import shutil
@@ -15,6 +16,7 @@ from types import SimpleNamespace
 from typing import NoReturn
 
 import pytest
+import typer.main
 
 from cobandit.remote import settings
 from cobandit.report.kit import assets
@@ -92,6 +94,14 @@ def demo_language_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
             environment.delenv(name, raising=False)
         environment.setenv(settings.URL, settings.DEMO)
         environment.setenv(settings.REPLIES, str(tmp_path_factory.mktemp("replies")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_built_once() -> Iterator[None]:
+    """Keep the tree of commands: typer's runner builds it for each call, which takes longer than most of the calls."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", functools.cache(typer.main.get_command))
         yield
 
 

@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 
 import cobandit
-from cobandit.cli import app
+from cobandit.cli import command_tree
 from cobandit.engine import result, simulation
 
 HEAVY = ("numpy", "numba", "matplotlib", "pyarrow", "rich", "cobandit.engine", "cobandit.agents")
@@ -61,7 +60,7 @@ def _commands(group, *before):
             yield (*before, name), command
 
 
-COMMANDS = dict(_commands(typer.main.get_command(app)))
+COMMANDS = dict(_commands(command_tree()))
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from cobandit.cli import app
+from cobandit.cli import command_tree
 from cobandit.cli.operations import SECRET_VARIABLE, TOKEN_VARIABLE
 from cobandit.cli.study.common import PASSWORD_VARIABLE
 
@@ -24,7 +23,7 @@ SECRETS = {
 
 def server_commands() -> dict[str, Any]:
     """Every command that serves, by its name."""
-    groups: Any = typer.main.get_command(app)
+    groups: Any = command_tree()
     return {
         f"{group} serve": commands.commands["serve"]
         for group, commands in groups.commands.items()
@@ -71,7 +70,7 @@ def test_the_documentation_lists_every_variable():
 
 
 def test_other_commands_keep_theirs():
-    groups: Any = typer.main.get_command(app)
+    groups: Any = command_tree()
     new = groups.commands["study"].commands["export"]
     assert {parameter.envvar for parameter in new.params if parameter.envvar} == {"COBANDIT_DATABASE"}
 

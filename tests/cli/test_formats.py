@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 
 from cobandit.base.errors import InvalidInput, UnknownName
-from cobandit.cli import app
+from cobandit.cli import command_tree
 from cobandit.cli.formats import TextJsonOrCsv, TextOrJson
 
 PRINT_NO_RESULTS = {
@@ -40,7 +39,7 @@ def flattened(commands, before=""):
 def test_every_command_that_prints_results_has_both():
     flags = {
         name: {flag for param in command.params for flag in param.opts if flag in ("--format", "--json")}
-        for name, command in flattened(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+        for name, command in flattened(command_tree().commands)
     }
     assert {name for name, both in flags.items() if not both} == PRINT_NO_RESULTS
     assert {name for name, both in flags.items() if both == {"--format"}} == FORMAT_OF_FILES

@@ -6,11 +6,14 @@ answers immediately.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from cobandit import __version__
 from cobandit.cli.agents import agents
@@ -29,7 +32,7 @@ from cobandit.cli.simulate import simulate
 from cobandit.cli.study import app as study
 from cobandit.cli.watch import watch
 
-__all__ = ["app", "main"]
+__all__ = ["app", "command_tree", "main"]
 
 app = typer.Typer(
     name="cobandit",
@@ -72,6 +75,14 @@ app.add_typer(robot)
 app.add_typer(llm)
 
 
+@functools.cache
+def command_tree() -> TyperGroup:
+    """Return all commands. Typer takes most of a tenth of a second to build them, so a process does it once."""
+    commands = get_command(app)
+    assert isinstance(commands, TyperGroup)
+    return commands
+
+
 def main() -> None:
     """Run the ``cobandit`` command."""
     for name in ("stdout", "stderr"):
@@ -82,4 +93,4 @@ def main() -> None:
             # A terminal whose encoding lacks a character, such as plus-minus, gets a replacement character instead of
             # an error.
             stream.reconfigure(errors="replace")
-    app(prog_name="cobandit")
+    command_tree()(prog_name="cobandit")
