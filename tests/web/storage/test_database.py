@@ -113,6 +113,21 @@ def test_a_server_that_is_not_there_is_named_without_its_password(short: StudyDe
     assert "secret" not in str(error.value)
 
 
+def test_a_reading_transaction_sees_one_state(empty: str) -> None:
+    """Or a round that is sealed between two queries would lack its moves."""
+    database = Database(empty)
+    database.migrate()
+    count = text("SELECT count(*) FROM known_browsers")
+    with database.read() as connection:
+        before = connection.scalar(count)
+        with database.write() as other:
+            remember_browser(other, "digest", "owner", 1)
+        assert connection.scalar(count) == before
+    with database.read() as connection:
+        assert connection.scalar(count) == before + 1
+    database.close()
+
+
 def test_sqlite_is_written_durably(database: Database) -> None:
     with database.writing.connect() as connection:
         pragmas = {name: connection.scalar(text(f"PRAGMA {name}")) for name in ("journal_mode", "synchronous")}

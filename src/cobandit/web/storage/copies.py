@@ -44,9 +44,8 @@ def _copy_to_file(database: Database, path: Path) -> None:
     copy = Database(sqlite_url(path))
     try:
         copy.migrate()
-        # One snapshot for all tables, and no lock that anybody waits for.
-        snapshot = database.reading.execution_options(isolation_level="REPEATABLE READ")
-        with snapshot.connect() as source, copy.write() as target, _without_triggers(target):
+        # One snapshot of all tables, without locks.
+        with database.reading.connect() as source, copy.write() as target, _without_triggers(target):
             _copy_rows(source, target)
     finally:
         copy.close()

@@ -48,7 +48,9 @@ class Database:
             # processes.
             self.writing = _sqlite(self.url, "BEGIN IMMEDIATE")
         else:
-            self.reading = _postgresql(self.url, pool_pre_ping=True)
+            # All queries of a reading transaction see one state, as on SQLite: a round that is sealed between two of
+            # them would otherwise lack its moves.
+            self.reading = _postgresql(self.url, pool_pre_ping=True, isolation_level="REPEATABLE READ")
             # No ping before each transaction: the writer itself starts again after a lost connection.
             self.writing = _postgresql(self.url)
         self._writer: Writer | None = None
