@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,14 @@ import pytest
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign, load_design
+from cobandit.web import WebConfig, create_app
+from cobandit.web.routes.media import CHUNK
+from cobandit.web.services.media import MediaStore
 from cobandit.web.serving import prepare
-from tests.studies.pictures import WEBM, illustrated, png
+from cobandit.web.storage.database import HEAVY_READERS, Connection, Database
+from cobandit.web.storage.media import add_media
+from tests.clients import PATIENCE
+from tests.studies.pictures import MP4, WEBM, illustrated, png
 
 
 def test_files_are_stored_and_sent(open_site: Callable[..., Any], address: str, tmp_path: Path) -> None:
@@ -58,3 +66,61 @@ def test_uploads_of_the_editor(open_site: Callable[..., Any], address: str, shor
     assert client.get(f"/media/{entry['sha256']}/bean.png").content == png()
     assert client.post(path, params={"file": "bean.png"}, content=b"<svg>").status_code == 422
     assert client.post(path, params={"file": "bean.png"}, content=png() + bytes(10**6)).status_code == 413
+
+
+def test_pictures_do_not_wait_for_lists_of_researchers(sqlite: str, tmp_path: Path) -> None:
+    design, released, database = load_design(illustrated(tmp_path)), threading.Event(), Database(sqlite)
+    prepare(sqlite, [design])
+
+    def stuck(connection: Connection) -> bool:
+        return released.wait(PATIENCE)
+
+    async def scene() -> None:
+        lists = [asyncio.ensure_future(database.ask(stuck, heavy=True)) for _ in range(HEAVY_READERS)]
+        store, file = MediaStore(database), design.media[0]
+        sent = await asyncio.gather(*(store.find(file.sha256) for _ in range(50)))
+        assert sent[0].content == file.content
+        assert len({id(stored) for stored in sent}) == 1  # it was read once
+        assert not any(waiting.done() for waiting in lists)
+        released.set()
+        await asyncio.gather(*lists)
+
+    try:
+        asyncio.run(scene())
+    finally:
+        released.set()
+        database.close()
+
+
+@pytest.mark.parametrize("asked", [b"", b"bytes=1-"])
+def test_a_video_is_sent_as_fast_as_a_client_reads(short_sqlite: str, asked: bytes) -> None:
+    """Else each slow client would hold a copy of the whole video in memory."""
+    database, video = Database(short_sqlite), MP4 + bytes(5 * CHUNK)
+    with database.write() as connection:
+        add_media(connection, "0" * 64, "video/mp4", video, 0)
+    database.close()
+    sent: list[Any] = []
+
+    async def scene() -> None:
+        app = create_app(WebConfig(database=short_sqlite))
+        path = f"/media/{'0' * 64}/a.mp4"
+        scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b""}
+        scope |= {"headers": [(b"range", asked)], "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80)}
+        scope |= {"scheme": "http", "http_version": "1.1", "root_path": "", "asgi": {"version": "3.0"}}
+        gone = asyncio.Event()
+
+        async def receive() -> Any:
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await app(scope, receive, send)
+        app.state.database.close()
+
+    asyncio.run(scene())
+    pieces = [bytes(message["body"]) for message in sent[1:]]
+    assert b"".join(pieces) == video[1 if asked else 0 :]
+    assert max(map(len, pieces)) <= CHUNK
+    assert dict(sent[0]["headers"])[b"content-length"] == str(sum(map(len, pieces))).encode()

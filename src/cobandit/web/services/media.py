@@ -29,18 +29,25 @@ class MediaStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._cache: OrderedDict[str, StoredMedia] = OrderedDict()
+        self._one_reads = asyncio.Lock()
 
     async def find(self, sha256: str) -> StoredMedia:
-        """Return a file by its hash."""
+        """Return a file by its hash. One is read at a time: many people ask for the same ones at the same moment."""
         known = self._cache.get(sha256)
         if known is None:
-            known = await self._database.ask(lambda connection: find_media(connection, sha256), heavy=True)
-            if known is None:
-                raise not_found(UNKNOWN)
-            self._cache[sha256] = known
+            async with self._one_reads:
+                known = self._cache.get(sha256) or await self._read(sha256)
+                self._cache[sha256] = known
         self._cache.move_to_end(sha256)
         while sum(len(stored.content) for stored in self._cache.values()) > CACHE_BYTES:
             self._cache.popitem(last=False)
+        return known
+
+    async def _read(self, sha256: str) -> StoredMedia:
+        # Not with the heavy reads: participants wait for the pictures of their page.
+        known = await self._database.ask(lambda connection: find_media(connection, sha256))
+        if known is None:
+            raise not_found(UNKNOWN)
         return known
 
 
