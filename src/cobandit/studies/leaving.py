@@ -17,7 +17,8 @@ from cobandit.studies.payment import money
 if TYPE_CHECKING:
     from cobandit.studies.design import StudyDesign
 
-OUTCOMES = ("screened-out", "failed-attention", "no-team", "withdrew")
+SCREENED_OUT = "screened-out"
+OUTCOMES = (SCREENED_OUT, "failed-attention", "no-team", "withdrew")
 """The outcomes besides ``finished`` that may have a code and a payment of their own."""
 
 FINISHED = "finished"
@@ -125,7 +126,7 @@ def check_leaving(design: StudyDesign) -> None:
         )
     if "failed-attention" in outcomes and not design.attention:
         raise InvalidInput("outcomes has 'failed-attention', but the design has no attention checks.")
-    if "screened-out" in outcomes and not screens(design):
+    if SCREENED_OUT in outcomes and not screens(design):
         raise InvalidInput("outcomes has 'screened-out', but no question of demographics has screen_out.")
     _check_pay(design)
     _check_addresses(design)
@@ -187,7 +188,7 @@ def outcome_of(design: StudyDesign, answers: Mapping[str, Mapping[str, Any]], *,
     if answers.get("lobby", {}).get("outcome") == "short":
         return "no-team"
     if is_screened_out(design, answers.get("demographics", {})):
-        return "screened-out"
+        return SCREENED_OUT
     if not finished:
         return ""
     if any(outcome.outcome == "failed-attention" for outcome in design.outcomes):

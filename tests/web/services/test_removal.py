@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -11,9 +12,14 @@ import pytest
 from cobandit.analysis import analyse_data
 from cobandit.cli import app
 from cobandit.studies import StudyDesign, verify_study
+from cobandit.web.refusals import Refused
+from cobandit.web.services.removal import store_removal
 from cobandit.web.storage.audit import newest_entries
+from cobandit.web.storage.participants import participant_by_token
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.study_data import study_data
+from cobandit.web.storage.withdrawals import anonymise
+from tests.web.servers import until
 
 REASON = "took part twice, in another browser"
 
@@ -68,6 +74,46 @@ def test_removed_and_taken_back(
         log = [entry for entry in newest_entries(connection, None, 20) if entry.action.startswith("participant-")]
     assert [entry.action for entry in log] == ["participant-restored", *["participant-removed"] * 2]
     assert REASON not in str(log)  # a reason may name a person, and the log stays
+
+
+def test_screened_out_while_removed(open_site: Callable[..., Any], sqlite: str, short: StudyDesign) -> None:
+    asked = {"id": "adult", "text": "Adult?", "answer": "choice", "choices": ["yes", "no"], "screen_out": [1]}
+    design = StudyDesign.from_dict(short.to_dict() | {"demographics": [asked]})
+    site = open_site(sqlite, design)
+    admin = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    person = site.person()
+    person.go_on(design, "demographics")
+    path = f"/api/admin/studies/1/participants/{site.public_id(person.token)}"
+    assert admin.post(f"{path}/remove", json={"reason": REASON}).status_code == 200
+    assert person.answer("demographics", {"adult": 1}).status_code == 200
+    assert person.state()["thanks"]["ending"] == "screened-out"
+    assert site.query("SELECT ending FROM participants") == [("removed",)]
+    assert admin.post(f"{path}/restore").status_code == 200
+    assert site.query("SELECT ending FROM participants") == [("screened-out",)]  # and counts for no quota
+
+
+def test_removed_while_withdrawing(open_site: Callable[..., Any], postgresql: str, short: StudyDesign) -> None:
+    """The removal waits for the withdrawal, and then finds nobody: its reason would name someone who is anonymous."""
+    site = open_site(postgresql, short)
+    person = site.person()
+    name = site.public_id(person.token)
+
+    def remove() -> None:
+        with site.database.write() as connection:
+            store_removal(connection, 1, name, REASON, "owner")
+
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with ThreadPoolExecutor(1) as other:
+        with site.database.writing.begin() as connection:
+            stored = participant_by_token(connection, person.token)
+            assert stored is not None
+            anonymise(connection, stored, short, 1)
+            removal = other.submit(remove)
+            until(lambda: site.query(waiting) == [(1,)])
+        with pytest.raises(Refused, match="no participant"):
+            removal.result()
+    assert site.query("SELECT ending FROM participants") == [("withdrew",)]
+    assert site.query("SELECT count(*) FROM events") == [(0,)]
 
 
 def test_by_the_command_line(open_site: Callable[..., Any], sqlite: str, short: StudyDesign) -> None:

@@ -21,7 +21,7 @@ from cobandit.studies.journey import (
     task_payload,
     wrong_quiz_answers,
 )
-from cobandit.studies.leaving import is_screened_out
+from cobandit.studies.leaving import SCREENED_OUT, is_screened_out
 from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.security import new_token
 from cobandit.web.services.admission import reason_to_refuse, refused
@@ -353,7 +353,8 @@ class Participants:
                 seed, order = take_place(connection, person.study.id, record.kind, now)
                 changes |= {"seed": str(seed), "order_index": order, "consented_at": now}
             if step.kind == "demographics":
-                screened = {"ending": "screened-out"} if is_screened_out(design, given) else {}
+                # Someone whom a researcher has removed stays removed.
+                screened = {"ending": record.ending or SCREENED_OUT} if is_screened_out(design, given) else {}
                 changes |= screened or take_order(connection, record, design, given, now)
             if "ending" in changes or (not wrong and person.journey.current(person.done | {step.id}).kind == "thanks"):
                 changes["finished_at"] = max(now, record.consented_at or now)  # the clock may have been set back

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from cobandit.base.json_types import JsonObject
 from cobandit.studies import BrokenLog, Episode, ParticipantPlan, TeamPlace
 from cobandit.studies.journey import Journey, Step, journey, journey_episode, steps_skipped
-from cobandit.studies.leaving import outcome_of
+from cobandit.studies.leaving import SCREENED_OUT, outcome_of
 from cobandit.studies.rounds import hash_version
 from cobandit.web.refusals import Refused, busy, not_found
 from cobandit.web.storage.answers import answers_by_participant, answers_of
@@ -72,7 +72,7 @@ class Stored:
     @property
     def _skipped(self) -> set[str]:
         """The steps that a participant skips after leaving a team, if no team was found, or who was screened out."""
-        if self.outcome in ("no-team", "screened-out"):
+        if self.outcome in ("no-team", SCREENED_OUT):
             return {step.id for step in journey(self.study.design).steps[:-1]}
         if self.team is None:
             return set()

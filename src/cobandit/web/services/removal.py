@@ -9,14 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from cobandit.base.errors import InvalidInput
+from cobandit.studies.leaving import SCREENED_OUT, is_screened_out
 from cobandit.web.refusals import conflict, not_found
 from cobandit.web.roles import Viewer
 from cobandit.web.services.messages import checked_text
 from cobandit.web.services.studies import stored_study
+from cobandit.web.storage.answers import merged_answers
 from cobandit.web.storage.audit import participant_mark, record
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.events import Event, add_events
-from cobandit.web.storage.participants import REMOVED, participant_by_public_id, update_participants
+from cobandit.web.storage.participants import REMOVED, Participant, participant_by_public_id, update_participants
+from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import now_ms
 
 RESTORED = "restored"
@@ -40,9 +43,7 @@ def store_removal(connection: Connection, number: int, public_id: str, reason: s
     if not reason.strip():
         raise InvalidInput("reason must say why the participant is left out of the analysis, got an empty text.")
     reason = checked_text(reason)
-    study, person = stored_study(connection, number), participant_by_public_id(connection, number, public_id)
-    if person is None:
-        raise not_found(f"This study has no participant {public_id!r}; perhaps the participant was deleted.")
+    study, person = _locked(connection, number, public_id)
     if person.consented_at is None:
         raise conflict("not-begun", f"{public_id} has not begun, so there is nothing to leave out.")
     if person.ending is not None:
@@ -55,15 +56,23 @@ def store_removal(connection: Connection, number: int, public_id: str, reason: s
 
 def store_return(connection: Connection, number: int, public_id: str, by: str) -> None:
     """Store that a removed participant counts again, in the caller's transaction."""
-    study, person = stored_study(connection, number), participant_by_public_id(connection, number, public_id)
-    if person is None:
-        raise not_found(f"This study has no participant {public_id!r}; perhaps the participant was deleted.")
+    study, person = _locked(connection, number, public_id)
     if person.ending != REMOVED:
         raise conflict("not-removed", f"{public_id} was not removed, so there is nothing to take back.")
-    update_participants(connection, [person.id], ending=None)
+    about = merged_answers(connection, [person.id], ["demographics"]).get(person.id, {})
+    update_participants(connection, [person.id], ending=SCREENED_OUT if is_screened_out(study.design, about) else None)
     _note(connection, person.id, RESTORED, {})
     mark = participant_mark(connection, public_id)
     record(connection, by, "participant-restored", study.label, participant=mark, kind=person.kind)
+
+
+def _locked(connection: Connection, number: int, public_id: str) -> tuple[Study, Participant]:
+    """Return a study and its participant, who cannot withdraw or be screened out before the caller has written."""
+    study = stored_study(connection, number)
+    person = participant_by_public_id(connection, number, public_id, lock=True)
+    if person is None:
+        raise not_found(f"This study has no participant {public_id!r}; perhaps the participant was deleted.")
+    return study, person
 
 
 def _note(connection: Connection, participant: int, kind: str, data: dict[str, Any]) -> None:

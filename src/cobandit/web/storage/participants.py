@@ -90,8 +90,9 @@ def participant_of(row: Row[Any]) -> Participant:
     return Participant(**values | {"seed": None if row.seed is None else int(row.seed)})
 
 
-def _first(connection: Connection, *where: Any) -> Participant | None:
-    row = connection.execute(ALL_PARTICIPANTS.where(*where)).first()
+def _first(connection: Connection, *where: Any, lock: bool = False) -> Participant | None:
+    query = ALL_PARTICIPANTS.where(*where)
+    row = connection.execute(query.with_for_update() if lock else query).first()
     return None if row is None else participant_of(row)
 
 
@@ -103,9 +104,12 @@ def participant_by_token(connection: Connection, token: str) -> Participant | No
     return _first(connection, participants.c.token == token)
 
 
-def participant_by_public_id(connection: Connection, study: int, public_id: str) -> Participant | None:
-    """Return the participant of a pseudonym."""
-    return _first(connection, participants.c.study_id == study, participants.c.public_id == public_id)
+def participant_by_public_id(
+    connection: Connection, study: int, public_id: str, *, lock: bool = False
+) -> Participant | None:
+    """Return the participant of a pseudonym; ``lock`` makes other transactions that write to the row wait."""
+    here = participants.c.study_id == study, participants.c.public_id == public_id
+    return _first(connection, *here, lock=lock)
 
 
 def participant_by_key(connection: Connection, study: int, key: str) -> Participant | None:
