@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from cobandit.studies import StudyDesign, journey, verify_study
+from cobandit.web.refusals import Refused
+from cobandit.web.services.lobby import visit
+from cobandit.web.storage.participants import participant_by_token
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.study_data import study_data
+from cobandit.web.storage.values import now_ms
 from tests.team_designs import team_design
 
 PID = "5f0c1e2d3b4a59687a6b5c4d"
@@ -126,6 +130,28 @@ class TestWithdrawal:
         assert sum(len(episode) for episode in somebody.episodes.values()) > 0
         assert withdraw(person).json()["thanks"] == thanks
         assert site.query("SELECT count(*) FROM withdrawals") == [(1,)]
+
+    def test_nothing_comes_after_it(self, open_site: Any, address: str) -> None:
+        """Another process knows the person from before: it stores no event, no message, and no visit of the lobby."""
+        design = StudyDesign.from_dict(team_design().to_dict() | {"withdrawal": {"data": "anonymise"}})
+        two = open_site(address, design), open_site(address)
+        person = two[0].person(design.name)
+        person.go_on(design, "lobby")
+        other = type(person)(two[1].client(), person.token)
+        assert other.state()["step"]["kind"] == "lobby"
+        with two[0].database.read() as connection:
+            study, before = find_study(connection, design.name), participant_by_token(connection, person.token)
+        assert study is not None
+        assert before is not None
+        assert withdraw(person).status_code == 200
+        events = {"events": [{"kind": "hidden", "at": 1}]}
+        assert other.client.post(f"{other.path}/events", json=events).status_code == 404
+        with two[0].database.writing.connect() as connection, pytest.raises(Refused, match="no participant"):
+            visit(connection, study, before, True, now_ms())
+        answer = admin_of(two[0]).post("/api/admin/studies/1/messages", json={"text": "Please wait."})
+        assert answer.json() == {"people": 0}
+        for table in ("events", "messages", "lobby"):
+            assert two[0].query(f"SELECT * FROM {table}") == []
 
     @pytest.mark.parametrize("rule", ["ai", "end"])
     @pytest.mark.parametrize("data", ["delete", "anonymise"])

@@ -11,10 +11,17 @@ from cobandit.base.records import fingerprint
 from cobandit.base.streams import generator
 from cobandit.studies import Places, next_order
 from cobandit.studies.design import Group
+from cobandit.web.refusals import not_found
+from cobandit.web.services.people import UNKNOWN_LINK
 from cobandit.web.storage.answers import add_answer, answers_of
 from cobandit.web.storage.audit import participant_mark
 from cobandit.web.storage.database import Connection
-from cobandit.web.storage.participants import Participant, participants_by_ids, update_participants
+from cobandit.web.storage.participants import (
+    Participant,
+    participant_by_token,
+    participants_by_ids,
+    update_participants,
+)
 from cobandit.web.storage.studies import Study, count_arrival, locked_study
 from cobandit.web.storage.teams import (
     Waiting,
@@ -52,6 +59,8 @@ def visit(connection: Connection, study: Study, person: Participant, ready: bool
         # Another person's visit may have formed the team, or the clock ended the wait, since this request was read.
         if any(answer.step == "lobby" for answer in answers_of(connection, person.id)):
             return
+        if participant_by_token(connection, person.token) is None:
+            raise not_found(UNKNOWN_LINK)  # the person has withdrawn since this request was read
         join_lobby(connection, person.id, study.id, person.kind, now, now + 1000 * group.lobby_seconds)
     else:
         changes: dict[str, Any] = {"seen_at": now}

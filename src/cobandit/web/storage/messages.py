@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from cobandit.base.json_types import JsonObject
 from cobandit.studies import StudyDesign
 from cobandit.web.storage.events import Event, add_events
-from cobandit.web.storage.participants import active_since
+from cobandit.web.storage.participants import REMOVED, active_since
 from cobandit.web.storage.schema import events, messages, participants
 from cobandit.web.storage.settings import claim_setting, read_setting, write_setting
 from cobandit.web.storage.values import as_json
@@ -98,12 +98,13 @@ def _next_version(connection: Connection) -> None:
 
 
 def people_at_work(connection: Connection, study: int, kind: str, design: StudyDesign, now: int) -> list[int]:
-    """Return who has begun, has not finished and has not dropped out."""
+    """Return who has begun, has not finished and has not dropped out; people who were removed play on."""
     query = select(participants.c.id).where(
         participants.c.study_id == study,
         participants.c.kind == kind,
         participants.c.consented_at.is_not(None),
         participants.c.finished_at.is_(None),
+        participants.c.ending.is_(None) | (participants.c.ending == REMOVED),
         participants.c.last_seen >= active_since(design, now),
     )
     return list(connection.scalars(query))

@@ -237,9 +237,9 @@ def update_participants(connection: Connection, numbers: Sequence[int], **change
     connection.execute(there.values(revision=participants.c.revision + 1, **changes))
 
 
-def mark_seen(connection: Connection, participant: int, now: int) -> bool:
-    """Return the person is still there; whether there is such a person."""
-    there = update(participants).where(participants.c.id == participant).values(last_seen=now)
+def mark_seen(connection: Connection, token: str, now: int) -> bool:
+    """Record that the person of a link is there; return whether there is such a person."""
+    there = update(participants).where(participants.c.token == token).values(last_seen=now)
     return connection.execute(there).rowcount == 1
 
 
