@@ -17,7 +17,7 @@ from cobandit.studies.group_checks import players_of, service_options
 from cobandit.studies.plan import ParticipantPlan
 from cobandit.studies.rehearse import rehearse
 from cobandit.studies.seats import NoMove, SeatView, make_player, seat_view
-from cobandit.studies.service_tables import LanguageModelService
+from cobandit.studies.service_tables import SECRET, LanguageModelService
 
 ANSWER_TOKENS, REASONING_TOKENS = 10, 200
 """About how many tokens an answer has, without reasoning and with it."""
@@ -92,6 +92,17 @@ def services_of(design: StudyDesign) -> list[ServiceUse]:
         for seat, player in enumerate(players_of(design, condition.name))
         if player == "service" and not condition.alone
     ]
+
+
+def policies_of(design: StudyDesign) -> set[tuple[str, str]]:
+    """Return the address and the name of the secret of every policy behind HTTP that a design asks."""
+    policies = set()
+    for condition in design.conditions:
+        for seat, player in enumerate(players_of(design, condition.name)):
+            options = service_options(design, condition.name, seat) if player == "service" else {}
+            if options.get("kind") == "http":
+                policies.add((str(options["url"]), str(options.get("secret", SECRET))))
+    return policies
 
 
 def estimated_use(design: StudyDesign, use: ServiceUse) -> tuple[int, int] | None:

@@ -19,6 +19,7 @@ from cobandit.web.services.toml_edits import Edit, edited, toml_text
 from cobandit.web.storage.accounts import add_account
 from cobandit.web.storage.drafts import MOST_REVISIONS
 from tests.parameters import quick
+from tests.team_designs import service_design
 
 API = "/api/admin/designs"
 
@@ -205,6 +206,27 @@ class TestBadInput:
             answer = client.request(method, API + path, json={} if method == "POST" else None)
             assert (answer.status_code, answer.json()["error"]) == (403, "not-allowed"), path
         assert site.client().get(API).status_code == 401
+
+    def test_new_policies_behind_http_are_published_by_the_owner(self, site: Any) -> None:
+        """A researcher could else send requests of this machine anywhere, signed with COBANDIT_PASSWORD."""
+        with site.database.writing.begin() as connection:
+            add_account(connection, "anna", "researcher", "no password", 1)
+        anna, data = researcher(site), service_design().to_dict() | {"version": 1}
+        site.change("UPDATE admin_logins SET account = 'anna'")
+        owner = researcher(site)
+        data["seats"][1]["service"] = {"kind": "http", "url": "https://lab.example.org/policy", "secret": "LAB_SECRET"}
+        draft = new(anna, text=toml_text(StudyDesign.from_dict(data).essence()))
+        path = f"{API}/{draft['id']}"
+        refused = anna.post(f"{path}/publish", json={"revision": 1})
+        assert (refused.status_code, refused.json()["error"]) == (403, "not-allowed")
+        assert "https://lab.example.org/policy" in refused.json()["message"]
+        assert owner.post(f"{path}/publish", json={"revision": 1}).status_code == 201
+        longer, secret = draft["text"].replace("rounds = 4", "rounds = 6"), ("LAB_SECRET", "COBANDIT_PASSWORD")
+        assert longer != draft["text"]
+        for revision, (text, status) in enumerate(((longer, 201), (longer.replace(*secret), 403)), 2):
+            known = anna.get(path).json()["revision"]
+            saved = anna.post(path, json={"text": text, "revision": known}).json()
+            assert anna.post(f"{path}/publish", json=saved).status_code == status, revision
 
 
 class TestLossless:

@@ -25,7 +25,8 @@ from cobandit.studies import StudyDesign
 from cobandit.studies.brought import plugin_design_text
 from cobandit.studies.design import design_text, parse_design, shipped_designs
 from cobandit.studies.design_schema import design_schema
-from cobandit.web.refusals import conflict, not_found
+from cobandit.studies.service_use import policies_of
+from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.roles import Viewer
 from cobandit.web.services.preview import preview_state, preview_steps
 from cobandit.web.services.registration import register_study
@@ -166,7 +167,9 @@ async def publish_draft(
 ) -> JsonObject:
     """Register a saved revision as a study; by default as the next version of its name.
 
-    The same rules as at the command line hold: a version that has participants is never changed.
+    The same rules as at the command line hold: a version that has participants is never changed. Only the owner may
+    publish a policy behind HTTP that no stored study asks: this machine would send requests anywhere, signed with any
+    of its environment variables.
     """
     viewer.require("designs")
 
@@ -186,6 +189,14 @@ async def publish_draft(
             text = edited(text, [Edit("set", ("version",), wanted)])
             design = parse_design(text, "the draft")
             drafts.add_revision(connection, draft, design.name, text, viewer.account, now_ms())
+        new = policies_of(design).difference(*(policies_of(study.design) for study in all_studies(connection)))
+        if new and viewer.role != "owner":
+            raise Refused(
+                403,
+                "not-allowed",
+                f"No study of this server asks {', '.join(sorted(url for url, _ in new))} with this secret yet, so the "
+                "owner has to publish the design. Your draft is saved.",
+            )
         study = register_study(connection, design, by=viewer.account, draft=number)
         drafts.set_base_version(connection, number, design.version)
         return study
