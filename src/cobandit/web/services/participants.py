@@ -439,7 +439,7 @@ class Participants:
 
             def job(connection: Connection) -> None:
                 # First: of two processes with the same events one waits here, and then finds what the other has stored.
-                # By the link, which memory may know longer than the database: somebody anonymous has no events.
+                # By the link, which memory may know longer than the database: an anonymous participant has no events.
                 if not mark_seen(connection, token, now_ms()):
                     raise not_found(UNKNOWN_LINK)
                 store_events(connection, participant, events)
