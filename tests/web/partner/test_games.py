@@ -457,6 +457,8 @@ def test_errors_name_the_keys_of_the_request(on_sqlite):
     assert answer.json()["message"].startswith("default.reward is 5")
     answer = http.post(f"{PATH}/choose", json={"event": "a\0"})
     assert answer.json()["message"].startswith("event: control characters")
+    for lists in ("/v1/teams", PATH[:-2]):  # a database would refuse the question, and a retry would not help
+        assert http.get(lists, params={"after": "a\0"}).status_code == 422
     for number in (float("nan"), float("inf")):
         with pytest.raises(cb.InvalidInput, match="reward must be a finite number"):
             game.observe((0, game.choose().arm), number, round=1)

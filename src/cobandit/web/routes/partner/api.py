@@ -6,9 +6,10 @@ from typing import Annotated, Any, NoReturn
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import FileResponse
+from pydantic import AfterValidator
 
 from cobandit.web import pages
-from cobandit.web.routes.bodies import LARGEST, DoneBody
+from cobandit.web.routes.bodies import LARGEST, DoneBody, storable
 from cobandit.web.routes.partner.bodies import (
     ChoiceView,
     ChooseBody,
@@ -50,7 +51,7 @@ Admin = Annotated[str, _scope("admin")]
 Slug = Path(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
 TeamName = Annotated[str, Slug]
 GameName = Annotated[str, Slug]
-After = Annotated[str, Query(max_length=100, description="Names after this one")]
+After = Annotated[str, Query(max_length=100, description="Names after this one"), AfterValidator(storable)]
 Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="How many at most")]
 
 
