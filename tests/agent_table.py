@@ -23,6 +23,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"index": "anytime", "follower_exploration": 0.1},
         {"window": 1, "repeat": 2, "exploration": 2.0, "heed": True},
         {"window": 2, "exploration": 0.6, "follower_exploration": 1.0, "heed": True, "ties": "random"},
+        {"index": "kl-ucb", "window": 1, "exploration": 0.6, "follower_exploration": 1.0, "heed": True},
     ],
     "partner-aware-ts": [{}, {"window": 2, "repeat": 2, "prior_sd": 2.0, "noise_sd": 0.1}],
     "naive-ucb": [

@@ -165,6 +165,16 @@ def test_csv(run):
             assert [float(row[f"{name}_{statistic}"]) for row in rows] == told[name][statistic]
 
 
+def test_a_curious_follower_and_a_heeding_leader(run):
+    words = ("--exploration", "0.6", "--follower-exploration", "2.5", "--option", "heed=true", "--roles", "random")
+    told = strict(run(*SMALL, *words, "--format", "json").stdout)
+    team = cb.Team.of("partner-aware-ucb", exploration=0.6, follower_exploration=2.5, heed=True)
+    assert told["team"] == team.describe()
+    refused = run(*SMALL, *words[2:])
+    assert refused.exit_code == 2
+    assert "exploration must be at least 0.5 for a heeding leader" in " ".join(refused.stderr.split())
+
+
 def test_an_option_without_a_flag(run):
     told = strict(run(*SMALL, "--team", "mdsee", "--option", "sweeps=2", "--format", "json").stdout)
     assert told["team"] == {"agent": "mdsee", "sweeps": 2, "ties": "first"}

@@ -34,6 +34,9 @@ MOODS = cb.Problem.of(
 HIDDEN = cb.Problem.bernoulli("random", [0.9, 0.4], arms=(3, 2), actions="hidden")
 HIDDEN_REALS = cb.Problem.gaussian("random", [0.0, 0.0, 0.5], arms=(2, 3, 2), roles="random", actions="hidden")
 HIDDEN_LATE = cb.Problem.bernoulli("random", [0.9, 0.4], arms=(3, 2), delay=4, actions="hidden").relabelled()
+CURIOUS_AND_HEEDING = cb.PartnerAwareUCB(
+    index="kl-ucb", window=2, exploration=0.6, follower_exploration=1.0, heed=True, ties="random"
+)
 
 GAMES = {
     "scans": (ONES, [cb.PartnerAwareUCB(window=3, repeat=2), cb.PartnerAwareUCB(index="companion")]),
@@ -45,7 +48,10 @@ GAMES = {
     "schedules": (ONES, [cb.MUCBIntervals(exploration=0.02), cb.MDSEE(ties="random")]),
     "real rewards": (REALS, [cb.KnowledgeGradient(discount=0.9), cb.PartnerAwareTS()]),
     "real rewards, an oracle": (REALS, [cb.Optimal(), cb.NaiveTS(ties="random")]),
-    "drawn roles": (DRAWN, [cb.PartnerAwareUCB(window=4), cb.PartnerAwareUCB(), cb.PartnerAwareTS(repeat=3)]),
+    "drawn roles": (
+        DRAWN,
+        [cb.PartnerAwareUCB(window=4), CURIOUS_AND_HEEDING, cb.PartnerAwareTS(repeat=3)],
+    ),
     "tournament and scan": (MANY, [cb.PartnerAwareUCB(), cb.PartnerAwareUCB(window=2)]),
     "kinetic tournament": (
         MANY,
@@ -63,7 +69,11 @@ GAMES = {
     "an elected leader who steers": (ELECTED, [cb.Steered(index="ucb")] * 3),
     "elected partner-aware agents": (
         ELECTED,
-        [cb.PartnerAwareUCB(repeat=3), cb.PartnerAwareTS(), cb.PartnerAwareUCB(index="companion", ties="random")],
+        [
+            cb.PartnerAwareUCB(repeat=3, follower_exploration=0.3),
+            cb.PartnerAwareTS(),
+            cb.PartnerAwareUCB(index="companion", ties="random", follower_exploration=0.1),
+        ],
     ),
     "elected samplers of real rewards": (
         dataclasses.replace(REALS, roles="elected"),
@@ -76,7 +86,10 @@ GAMES = {
     "people who explore": (KNOWN, [cb.SoftmaxUCB(lapse=0.2), cb.ForgetfulKnowledgeGradient(temperature=0.2)]),
     "forgetting, while means walk": (
         WALK,
-        [cb.PartnerAwareDiscountedUCB(window=3, repeat=2), cb.PartnerAwareSlidingUCB(memory=30, ties="random")],
+        [
+            cb.PartnerAwareDiscountedUCB(window=3, repeat=2, follower_exploration=0.1),
+            cb.PartnerAwareSlidingUCB(memory=30, ties="random"),
+        ],
     ),
     "forgetting, in moods": (MOODS, [cb.PartnerAwareSlidingUCB(repeat=2), cb.PartnerAwareDiscountedUCB(ties="random")]),
     "told late, while means turn": (TURN_LATE, [cb.PartnerAwareUCB(window=4), cb.Optimal()]),

@@ -227,6 +227,17 @@ def test_mistakes_about_ones_own_agents_are_named(own_agents: Path, agent: str, 
         parse_sweep(OWN_SWEEP.replace("my_sweep_agents:Stubborn", agent))
 
 
+def test_a_grid_over_the_exploration_of_followers_and_heeding():
+    teams = '[[team]]\nname = "aware"\nagent = "partner-aware-ucb"\nexploration = 2.0\n'
+    grid = "[grid]\nfollower_exploration = [2.0, 8.0]\nheed = [false, true]\n"
+    panels, _ = parse_sweep(GOOD.split("[[team]]")[0] + teams + grid)
+    members = [curve.team.lineup[0] for curve in panels[0].curves]
+    options = [(member.follower_exploration, member.heed) for member in members]
+    assert options == [(2.0, False), (2.0, True), (8.0, False), (8.0, True)]
+    with pytest.raises(cb.InvalidInput, match=r"exploration must be at least 0\.5 for a heeding leader"):
+        parse_sweep(GOOD.split("[[team]]")[0] + teams.replace("2.0", "0.1") + grid)
+
+
 def test_hidden_actions_and_who_may_play_them():
     text = GOOD.split("[[team]]")[0].replace("observability = [1.0, 0.5]", 'actions = "hidden"')
     teams = '[[team]]\nname = "plans"\nagent = "mucb"\n[grid]\n"problem.actions" = ["observed", "hidden"]\n'

@@ -91,6 +91,21 @@ class TestPlay:
         assert [episode.play(t, t % 2).t for t in range(1, 21)] == list(range(1, 21))
         assert (episode.played, episode.left, episode.finished) == (20, 0, True)
 
+    def test_an_ai_that_follows_explores_by_a_constant_of_its_own(self):
+        def actions(options):
+            plan = ParticipantPlan(parse_design(TINY.replace("window = 2", options)), 3, 0).episode(0)
+            return [entry.arms for entry in played(plan, [0] * 6).rounds]
+
+        apart = actions("exploration = 2.0, follower_exploration = 0.0")
+        assert apart == actions("exploration = 0.0") != actions("exploration = 2.0")
+
+    def test_an_ai_that_leads_may_heed(self):
+        text = TINY.replace("[1.0, 0.5]", "[0.5, 1.0]")
+        heeding = text.replace("window = 2", "window = 2, exploration = 2.0, heed = true")
+        assert played(ParticipantPlan(parse_design(heeding), 3, 0).episode(0), [0] * 6).finished
+        with pytest.raises(cb.InvalidInput, match=r"exploration must be above 0\.5 for a heeding leader"):
+            parse_design(text.replace("window = 2", "window = 2, exploration = 0.1, heed = true"))
+
     def test_the_same_move_again_gives_the_same_round(self, plan):
         arms = arms_for(plan)
         straight, stuttering = played(plan, arms), Episode.open(plan)

@@ -12,10 +12,10 @@ import numpy as np
 from cobandit.agents.elected_aware import ElectedAwareTS, ElectedAwareUCB
 from cobandit.agents.election import Opening, is_opening, opening_arm, opening_foresight, opening_learn
 from cobandit.base.tuples import joined_tuple
-from cobandit.engine.choice import NotCompiled
 from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds.election import opening_of
-from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
+from cobandit.engine.fast.kinds.foresight import WIDTHS, foresight_of, keeps_arm, role_widths, with_constant
+from cobandit.engine.fast.kinds.heeding import role_scale
 from cobandit.engine.fast.kinds.thompson import BetaThompson, GaussianThompson, beta_best, gaussian_best, gaussian_prior
 from cobandit.engine.fast.kinds.ucb import FreshUCB, changing_index, fresh_best, keep_line, record
 from cobandit.engine.fast.models import write_ranks
@@ -24,8 +24,8 @@ from cobandit.engine.fast.random import gamma_steps, inlined
 from cobandit.engine.fast.world import World, aim_at
 
 
-class ElectedUCB(joined_tuple(FreshUCB, Opening)):  # type: ignore[misc]
-    """The fields of `ucb.FreshUCB` and of `agents.election.Opening`."""
+class ElectedUCB(joined_tuple(FreshUCB, ("has_roles", *WIDTHS, "horizon"), Opening)):  # type: ignore[misc]
+    """The fields of `ucb.FreshUCB` and of `agents.election.Opening`; with ``has_roles`` 1 the scale is by role."""
 
     seat: int
 
@@ -35,7 +35,8 @@ class ElectedUCB(joined_tuple(FreshUCB, Opening)):  # type: ignore[misc]
             return agreed_arm(self, world, t)
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
-        return aim_at(world, self.seat, fresh_best(self, world, t, self.scales[t]))
+        scale = self.scales[t] if self.has_roles == 0 else role_scale(self, world, t)
+        return aim_at(world, self.seat, fresh_best(self, world, t, scale))
 
     def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward, or a vote."""
@@ -101,14 +102,15 @@ def count_vote(me: Any, world: World, t: int, played: int, seen: float) -> None:
 
 def elected_ucb(agent: ElectedAwareUCB, seat: Seat) -> ElectedUCB:
     """Return the compiled form: a scan, whatever the index; that of the paper has one scale for all rounds."""
-    if agent.follower_exploration is not None:
-        raise NotCompiled("an exploration constant of followers is compiled for roles that are not elected")
     return ElectedUCB(
         seat.number,
         seat.stream,
         *foresight_of(agent, seat),
         int(agent.ties == "random"),
-        *changing_index(agent, seat, seat.cells),
+        *changing_index(with_constant(agent, 0), seat, seat.cells),
+        int(agent.follower_exploration is not None),
+        *role_widths(agent),
+        seat.briefing.horizon,
         *opening_of(agent.sweeps, seat),
     )
 

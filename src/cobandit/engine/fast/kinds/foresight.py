@@ -6,12 +6,12 @@ A kind that can foresee has the fields ``foresees`` (0 or 1), ``window`` (W) and
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from cobandit.agents.partner_aware import PartnerAware, role_exploration
-from cobandit.engine.choice import NotCompiled
 from cobandit.engine.fast.dispatch import known_rounds
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined, uniform
@@ -26,11 +26,24 @@ def foresight_of(agent: Any, seat: Seat) -> tuple[int, int, int]:
     return 1, min(agent.window, horizon), min(agent.repeat, horizon)
 
 
-def seat_exploration(agent: Any, seat: Seat) -> float:
-    """Return the exploration constant of a seat's role; compiled loops need roles that are not drawn."""
-    if agent.follower_exploration is not None and seat.drawn_roles:
-        raise NotCompiled(f"{agent.title} has an exploration constant of followers, but roles are drawn for each run")
-    return role_exploration(agent, seat.briefing.rank)
+def with_constant(agent: Any, rank: int) -> Any:
+    """Return the same agent with the exploration constant of a rank for all ranks; its leader waits."""
+    return replace(agent, exploration=role_exploration(agent, rank), follower_exploration=None, heed=False)
+
+
+WIDTHS = ("width", "follower_width")
+"""2c of leader and followers."""
+
+
+def role_widths(agent: Any) -> tuple[float, float]:
+    """Return the fields of `WIDTHS`."""
+    return 2.0 * role_exploration(agent, 0), 2.0 * role_exploration(agent, 1)
+
+
+@inlined
+def width_of(me: Any, world: World) -> Any:
+    """Return 2c of the agent's role in this run."""
+    return me.width if world.ranks[me.seat] == 0 else me.follower_width
 
 
 @inlined

@@ -9,7 +9,7 @@ import numpy as np
 
 from cobandit.agents.partner_aware_discounted_ucb import PartnerAwareDiscountedUCB
 from cobandit.engine.fast.arrays import Arm, Floats
-from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm, seat_exploration
+from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm, role_widths, width_of
 from cobandit.engine.fast.kinds.ucb import line_at, scan_block
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.world import World, aim_at
@@ -25,6 +25,7 @@ class DiscountedUCB(NamedTuple):
     repeat: int
     random_ties: int
     width: float
+    follower_width: float
     recall: float
     total: Floats
     counts: Floats
@@ -37,7 +38,8 @@ class DiscountedUCB(NamedTuple):
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         total = self.total[0] if self.total[0] > 1.0 else 1.0
-        return aim_at(world, self.seat, scan_block(self, world, t, math.sqrt(self.width * math.log(total)), line_at))
+        scale = math.sqrt(width_of(self, world) * math.log(total))
+        return aim_at(world, self.seat, scan_block(self, world, t, scale, line_at))
 
     def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Forget a little, then take in one seen reward."""
@@ -62,7 +64,7 @@ def partner_aware_discounted_ucb(agent: PartnerAwareDiscountedUCB, seat: Seat) -
         seat.stream,
         *foresight_of(agent, seat),
         int(agent.ties == "random"),
-        2.0 * seat_exploration(agent, seat),
+        *role_widths(agent),
         agent.recall,
         np.zeros(1),
         seat.zeros(),

@@ -9,7 +9,7 @@ import numpy as np
 
 from cobandit.agents.partner_aware_sliding_ucb import PartnerAwareSlidingUCB
 from cobandit.engine.fast.arrays import Arm, Floats, Ints
-from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm, seat_exploration
+from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm, role_widths, width_of
 from cobandit.engine.fast.kinds.ucb import line_at, scan_block
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined
@@ -29,6 +29,7 @@ class SlidingUCB(NamedTuple):
     repeat: int
     random_ties: int
     width: float
+    follower_width: float
     memory: int
     next_row: Ints
     past_cells: Ints
@@ -43,7 +44,7 @@ class SlidingUCB(NamedTuple):
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         rounds = t if t < self.memory else self.memory
-        scale = math.sqrt(self.width * math.log(float(rounds)))
+        scale = math.sqrt(width_of(self, world) * math.log(float(rounds)))
         return aim_at(world, self.seat, scan_block(self, world, t, scale, line_at))
 
     def learn(self, world: World, t: int, played: int, seen: float) -> None:
@@ -80,7 +81,7 @@ def partner_aware_sliding_ucb(agent: PartnerAwareSlidingUCB, seat: Seat) -> Slid
         seat.stream,
         *foresight_of(agent, seat),
         int(agent.ties == "random"),
-        2.0 * seat_exploration(agent, seat),
+        *role_widths(agent),
         memory,
         np.zeros(1, dtype=np.int64),
         np.full(memory, NEVER, dtype=np.int64),

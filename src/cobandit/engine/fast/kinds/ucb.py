@@ -23,7 +23,7 @@ from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import compiled, inlined, uniform
 from cobandit.engine.fast.world import World, aim_at, root
 
-ANYTIME, COMPANION, KL_UCB = map(INDICES.index, ("anytime", "companion", "kl-ucb"))
+PAPER, ANYTIME, COMPANION, KL_UCB = map(INDICES.index, ("paper", "anytime", "companion", "kl-ucb"))
 
 compile_plain(kl_bound)
 
@@ -214,13 +214,19 @@ def scales_of(agent: UpperConfidence, horizon: int) -> Floats:
 
 def changing_index(agent: UpperConfidence, seat: Seat, count: int) -> tuple[Any, ...]:
     """Return ``index``, ``scales``, ``counts``, ``sums``, ``estimates`` and ``spans`` of ``count`` untried cells."""
+    index, *memory = untried_lines(agent, seat, count)
+    return index, scales_of(agent, seat.briefing.horizon), *memory
+
+
+def untried_lines(agent: UpperConfidence, seat: Seat, count: int) -> tuple[Any, ...]:
+    """Return ``index``, ``counts``, ``sums``, ``estimates`` and ``spans`` of ``count`` untried cells."""
     companion = agent.index == "companion"
     estimates = np.full(count, 0.5 if companion else math.inf)
     spans = np.full(count, 1.0 / np.sqrt(COMPANION_FLOOR) if companion else 0.0)
     counts, sums = np.zeros(count, dtype=np.int64), np.zeros(count)
     index = INDICES.index(agent.index)
     index = ANYTIME if index == KL_UCB and not seat.briefing.binary else index
-    return index, scales_of(agent, seat.briefing.horizon), counts, sums, estimates, spans
+    return index, counts, sums, estimates, spans
 
 
 def scanning(agent: Any, seat: Seat) -> KeptUCB | FreshUCB:
