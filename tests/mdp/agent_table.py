@@ -13,7 +13,7 @@ OPTIMISTIC: list[dict] = [
 OPTIONS: dict[str, list[dict]] = {
     "partner-aware-ucbvi": [
         *(row | {"window": window, "repeat": repeat} for row in OPTIMISTIC for window, repeat in ((1, 1), (4, 3))),
-        {"window": 25},
+        {"window": 25, "follower_exploration": 0.2},
         {"prediction": "bank"},
         {"staleness": 1.0},
         {"restart": 4, "window": 3},

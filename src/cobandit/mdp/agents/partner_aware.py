@@ -18,6 +18,7 @@ import numpy as np
 from cobandit.agents.base import TeamAction, option
 from cobandit.agents.beliefs import best, random_arm
 from cobandit.agents.foresight import block_of, own_axis
+from cobandit.agents.partner_aware import follower_option, role_exploration
 from cobandit.base.checks import MOST, one_of, real, whole
 from cobandit.mdp.agents.base import MarkovAgent
 from cobandit.mdp.agents.foresight import StateBanks, StateWindows
@@ -49,6 +50,7 @@ class PartnerAwareUCBVI(OptimisticPlan, MarkovAgent):
     prediction: str = option("window", "how partners are foreseen: " + ", ".join(PREDICTIONS), one_of(PREDICTIONS))
     staleness: float = option(0.0, "optimism after this multiple of visits without one; 0: none", real(0))
     restart: int = option(0, "first episode of an optimistic restart, doubling; 0: none", whole(0, MOST))
+    follower_exploration: float | None = follower_option()
 
     def reset(self, briefing: Any, rng: np.random.Generator) -> None:
         """Alg. 1 and 2, line "Initialize"."""
@@ -63,6 +65,11 @@ class PartnerAwareUCBVI(OptimisticPlan, MarkovAgent):
         self._arms = np.zeros(places, dtype=np.int64)
         self._predictions: dict[int, int] = {}
         self._begun = 0
+
+    @property
+    def constant(self) -> float:
+        """The exploration constant of the agent's role."""
+        return role_exploration(self, self.briefing.rank)
 
     @property
     def predictions(self) -> Mapping[int, int]:

@@ -12,10 +12,10 @@ PAPER, ANYTIME, COMPANION = range(len(LINES))
 
 
 @inlined
-def scale_at(me: Any, t: int) -> Any:
+def scale_at(me: Any, t: int, exploration: float) -> Any:
     """sqrt(c log(1/delta)) at round t (`agents.beliefs.UpperConfidence.scale`)."""
     x = me.horizon if me.index == PAPER else t if me.index == ANYTIME else t - 1
-    return math.sqrt(2.0 * me.exploration * math.log(x))
+    return math.sqrt(2.0 * exploration * math.log(x))
 
 
 @inlined

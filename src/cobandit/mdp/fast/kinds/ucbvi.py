@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.beliefs import LINES
+from cobandit.agents.partner_aware import role_exploration
 from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.search import tied
@@ -50,7 +51,7 @@ class NaivePlanner(joined_tuple(Optimism, ("observer",), Plan)):  # type: ignore
     def plan_episode(self, world: MarkovWorld, t: int) -> None:
         """Compute the indices of the next episode."""
         if self.index != COMPANION or world.here[EPISODE] > 0:
-            joint_max_plan(self, world, world.states, world.cells, world.steps, scale_at(self, t))
+            joint_max_plan(self, world, world.states, world.cells, world.steps, scale_at(self, t, self.exploration))
 
     def choose(self, world: MarkovWorld, t: int) -> Arm:
         """Return the own part of the best team action."""
@@ -86,6 +87,7 @@ class JointPlanner(NaivePlanner):
 class Foresight(NamedTuple):
     """How a planner foresees the higher-ranked, and what it remembers of them."""
 
+    follower_exploration: float
     window: int
     repeat: int
     hopes: int
@@ -124,8 +126,9 @@ class PartnerAwarePlanner(joined_tuple(Optimism, Plan, Foresight)):  # type: ign
         """Compute the indices of the next episode."""
         if self.index == COMPANION and world.here[EPISODE] == 0:
             return
-        scale = scale_at(self, t)
-        if world.ranks[self.seat] == 0 or self.hopes == 1:
+        leads = world.ranks[self.seat] == 0
+        scale = scale_at(self, t, self.exploration if leads else self.follower_exploration)
+        if leads or self.hopes == 1:
             joint_max_plan(self, world, world.states, world.cells, world.steps, scale)
             return
         if self.restart > 0 and world.here[EPISODE] >= self.restart:
@@ -260,6 +263,7 @@ def ucbvi(agent: Any, seat: Seat) -> NaivePlanner | PartnerAwarePlanner:
     bank = agent.prediction == "bank"
     cells = places * sum(arms)
     foresight = Foresight(
+        role_exploration(agent, 1),
         window,
         agent.repeat,
         int(agent.backup == "joint-max"),

@@ -32,7 +32,7 @@ class OwnArmsPlanner(joined_tuple(Optimism, Plan, OwnModel)):  # type: ignore[mi
         """Compute the indices of the next episode."""
         if self.index != COMPANION or world.here[EPISODE] > 0:
             actions = world.arms[self.seat]
-            joint_max_plan(self, self, world.states, actions, world.steps, scale_at(self, t))
+            joint_max_plan(self, self, world.states, actions, world.steps, scale_at(self, t, self.exploration))
 
     def choose(self, world: MarkovWorld, t: int) -> Arm:
         """Return the own arm with the best index."""
