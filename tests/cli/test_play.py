@@ -40,7 +40,7 @@ class TestAGame:
         assert max(map(len, shown.splitlines())) <= 80
 
     def test_hidden_actions_show_own_arms_only(self, run):
-        words = ("play", "--actions", "hidden", "--partner", "very-naive-ucb", "--labels", "a,b;c,d", "--seed", "3")
+        words = ("play", "--actions", "hidden", "--labels", "a,b;c,d", "--seed", "3")
         done = run(*words, "--rounds", "3", stdin=lines("a", "b", "b"))
         assert done.exit_code == 0
         during, end = done.stdout.split("The game is over after 3 of 3 rounds.")
@@ -53,7 +53,7 @@ class TestAGame:
         assert "2 very-naive-ucb agents with the same luck" in " ".join(end.split())
 
     def test_hidden_actions_refuse_a_partner_that_needs_them(self, run):
-        done = run("play", "--actions", "hidden", "--seed", "3", stdin=lines(0))
+        done = run("play", "--actions", "hidden", "--partner", "partner-aware-ucb", "--seed", "3", stdin=lines(0))
         assert done.exit_code == 2
         assert "needs the arms of its partners" in " ".join(done.stderr.split())
         assert done.stdout == ""

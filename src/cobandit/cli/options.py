@@ -379,7 +379,8 @@ def agent_help(known_agents: Mapping[str, Any] | None = None, flags: Sequence[st
     words["option"] = f"Other options of agents (repeatable): {', '.join(rest)}"
     known = ", ".join(agents)
     words["team"] = f"Agents: {known}"
-    words["partner"] = f"AI partner: {', '.join(name for name, kind in agents.items() if not is_joint(kind))}"
+    partners = ", ".join(name for name, kind in agents.items() if not is_joint(kind))
+    words["partner"] = f"AI partner (default: the first; very-naive-ucb if actions are hidden): {partners}"
     return words
 
 

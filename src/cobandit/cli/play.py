@@ -34,7 +34,7 @@ HIDDEN_YARDSTICK = "very-naive-ucb"
 RUN = 0
 
 Partner = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="NAME",
         help="(see cobandit agents)",
@@ -50,7 +50,7 @@ class _Leave(Exception):
 
 @shared.with_option_groups
 def play(
-    partner: Partner = "partner-aware-ucb",
+    partner: Partner = None,
     agent_options: shared.AgentOptions = shared.AgentOptions(),
     problem: Annotated[
         str | None,
@@ -105,7 +105,8 @@ def play(
         _play_markov(problem, partner, options, observability, roles, work)
     else:
         described = shared.ProblemOptions(means, arms, observability=observability, roles=roles, actions=actions)
-        _play_bandit(described.problem(_sight), partner, options, labels, work)
+        usual = YARDSTICK if actions == "observed" else HIDDEN_YARDSTICK
+        _play_bandit(described.problem(_sight), partner or usual, options, labels, work)
 
 
 def _play_bandit(
@@ -169,7 +170,7 @@ def _require_no_bandit_options(described: bool, actions: str) -> None:
 
 def _play_markov(
     name: str,
-    partner: str,
+    partner: str | None,
     options: dict[str, Any],
     observability: str | None,
     roles: str,
@@ -187,7 +188,7 @@ def _play_markov(
 
     rounds, seed, save = work
     problem = markov_problem(name, None, observability, roles)
-    partners = checked_partner(PARTNER if partner == YARDSTICK else partner, options, problem.agents)
+    partners = checked_partner(PARTNER if partner in (None, YARDSTICK) else partner, options, problem.agents)
     episodes = whole(1, MOST // problem.steps)("rounds", rounds)
     number = secrets.randbits(32) if seed is None else seed
     target = None if save is None else _checked_file(save)
