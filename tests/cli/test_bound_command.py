@@ -73,7 +73,7 @@ class TestCondition:
 
     def test_constants_that_satisfy_it_are_named(self, run):
         shown = words_of(run(*EQUAL))
-        assert "does not hold for c_L = 2. It holds for c_L = 0.5 with c_F = 4.5 or more" in shown
+        assert "does not hold for c_L = 2 and c_F = 2. It holds for c_L = 0.5 with c_F = 4.5 or more" in shown
         assert "The regret is at most of the order of T^(1 - kappa)" in shown
 
     def test_with_them_it_holds(self, run):

@@ -70,10 +70,9 @@ class BoundOptions:
     ] = None
 
     @property
-    def smallest(self) -> float:
-        """The smaller one of both constants."""
-        follower = self.exploration if self.follower_exploration is None else self.follower_exploration
-        return min(self.exploration, follower)
+    def follower(self) -> float:
+        """The exploration constant of the follower."""
+        return self.exploration if self.follower_exploration is None else self.follower_exploration
 
     def __str__(self) -> str:
         follower = "" if self.follower_exploration is None else f", of the follower {self.follower_exploration:g}"
@@ -169,7 +168,7 @@ def _sentences(problem: Problem, last: Bound, asked: BoundOptions) -> list[str]:
     sentences = [
         "The bounds of Theorem 1 do not hold in every problem: its proof overlooks standoffs, in which the leader "
         "waits for an action that the follower no longer plays. The corrected bounds hold.",
-        _condition(last, asked.exploration),
+        _condition(last, asked),
     ]
     if last.logarithmic:
         sentences.append("Here safe is of the order of log T in the end.")
@@ -178,7 +177,7 @@ def _sentences(problem: Problem, last: Bound, asked: BoundOptions) -> list[str]:
     return [*sentences, *_standoff(problem, last, asked)]
 
 
-def _condition(last: Bound, leader: float) -> str:
+def _condition(last: Bound, asked: BoundOptions) -> str:
     """Return whether condition (C) of Theorem A holds and, if not, which constants satisfy it."""
     text = "Condition (C), sqrt(2 c_F) >= w + (q/p) sqrt(2 c_L) with c_L >= 1/2,"
     if last.condition:
@@ -186,7 +185,8 @@ def _condition(last: Bound, leader: float) -> str:
     if last.constants is None:
         return f"{text} cannot hold: an agent sees nothing."
     least = f"c_L = {last.constants.leader:g} with c_F = {last.constants.follower:.4g} or more"
-    return f"{text} does not hold for c_L = {leader:g}. It holds for {least}: --exploration, --follower-exploration."
+    given = f"c_L = {asked.exploration:g} and c_F = {asked.follower:g}"
+    return f"{text} does not hold for {given}. It holds for {least}: --exploration, --follower-exploration."
 
 
 def _standoff(problem: Problem, last: Bound, asked: BoundOptions) -> list[str]:
@@ -195,7 +195,7 @@ def _standoff(problem: Problem, last: Bound, asked: BoundOptions) -> list[str]:
 
     if math.isinf(last.kappa):
         return ["No standoff is possible here."]
-    if asked.smallest < 0.5:
+    if min(asked.exploration, asked.follower) < 0.5:
         return ["The theorems are about exploration constants of at least 0.5."]
     if last.kappa > 1.0:
         return [f"Exponent of standoffs: kappa = {last.kappa:.3g}, above 1, so the regret is of the order of log T."]
