@@ -24,16 +24,19 @@ interface Written {
 
 interface Round {
   t: number;
-  arms: number[];
+  /** Null: hidden. */
+  arms: (number | null)[];
   good: boolean | null;
   /** What was seen, where rewards are scores. */
   score?: number | null;
+  /** Where feedback is delayed: the rounds that are known after this one. */
+  known?: Round[];
   /** Where the recording of the arm is; null: it is there as a film only. */
   recording?: string | null;
 }
 
 interface Count {
-  arms: number[];
+  arms: (number | null)[];
   good: number;
   bad: number;
   /** The sum of the scores that were seen, where rewards are scores; `good` is then their number. */
@@ -59,7 +62,11 @@ interface Episode {
   bad: number;
   score?: number;
   counts: Count[];
+  /** The latest round whose outcome is known; with `delay`, that is so many rounds ago. */
   latest: Round | null;
+  delay?: number;
+  /** Whether the choices of others are never shown. */
+  hidden?: boolean;
   /** In a task with layers: the burger that the latest round belongs to, and all burgers with the arms of all layers. */
   plate?: number[][];
   burgers?: Count[];
@@ -140,7 +147,7 @@ interface State {
   step: { id: string; kind: StepKind | "episode" };
   progress: { done: number; total: number };
   limits: { warn_seconds: number; idle_seconds: number };
-  task: { kind: string; arms: number[]; seat: number; people?: number; burgers?: Burger[]; /** Of each seat's arms. */ icons?: string[][]; score?: Score; /** How many rounds make one outcome. */ layers?: number };
+  task: { kind: string; arms: number[]; seat: number; people?: number; burgers?: Burger[]; /** Of each seat's arms. */ icons?: string[][]; score?: Score; hidden?: boolean; /** How many rounds make one outcome. */ layers?: number };
   consent: Written & { version: string };
   demographics: Question[];
   instructions: string[];
@@ -390,7 +397,7 @@ interface Scene {
   /** The key of what to say while it plays, where both have decided. */
   performing?: string;
   /** Its own table of outcomes. */
-  record?: { element: HTMLElement; good: number; bad: number; score: number; add(round: Round): void; mark(arms: number[] | null): void };
+  record?: { element: HTMLElement; good: number; bad: number; score: number; add(round: Round): void; mark(arms: (number | null)[] | null): void };
   /** Its own line above the choices while it plays, in place of the question. */
   status?: HTMLElement;
   /** Whether what it plays cannot be skipped. */
@@ -422,7 +429,7 @@ interface Curves {
   /** Whether conditions are hidden; then there are none here. */
   blind: boolean;
   /** `number` is the place of the algorithm in the palette. */
-  conditions: { name: string; number: number; n: number; mean: number[]; se: number[] | null }[];
+  conditions: { name: string; number: number; n: number; mean: (number | null)[]; se: (number | null)[] | null }[];
 }
 
 interface Whereabouts {

@@ -104,6 +104,10 @@ def choices_of_tables(
             f"rewards of {design.name} must be 0 or 1 for models of choices, got {design.rewards.kind}: the models "
             "have no scale for scores."
         )
+    if any(design.problem_of(condition.name).delay for condition in design.conditions):
+        raise InvalidInput("delay must be 0 for models of choices: they learn from each round before the next one.")
+    if design.hides_choices:
+        raise InvalidInput("actions must be 'observed' for models of choices: they learn from the choices of others.")
     if design.task.layers:
         raise InvalidInput("The models of choices are about tasks without states; the task stacks burgers in layers.")
     plan = plan_state(design, tables, about or {}, kind=kind).plan or default_plan(design)
@@ -198,7 +202,7 @@ def _person(
     if not counted.any():
         return None
     labels = tuple(f"{long['condition'][rows[0]]}/{int(long['number'][rows[0]])}" for rows in whole)
-    return Choices(name, seat, arms, design.rounds, own, cells, seen, counted, labels)
+    return Choices(name, seat, arms, design.most_rounds, own, cells, seen, counted, labels)
 
 
 def _checked_arms(values: NDArray[Any], seat: int, arms: int, name: str) -> Ints:

@@ -49,9 +49,10 @@ class Measures:
 
     An episode counts only if all its rounds were played: the regret of half an episode cannot be compared with that of
     a whole one. ``curves`` is cumulative task regret at the rounds ``points``, participants x conditions x episodes x
-    points. ``survey`` contains the answers as given, participants x conditions x items; ``score`` is their mean with
-    reversed items recoded, if all items were answered. ``first_arm`` is the share of counted rounds in which the
-    participant chose the arm that is the first one in unswapped sets, under either label.
+    points; NaN after the last round of a condition with shorter episodes. ``survey`` contains the answers as given,
+    participants x conditions x items; ``score`` is their mean with reversed items recoded, if all items were answered.
+    ``first_arm`` is the share of counted rounds in which the participant chose the arm that is the first one in
+    unswapped sets, under either label.
 
     ``teams`` names the team of each participant, where several people are in one team. ``unit`` says what the first
     axis counts: "participant", or "team" in what `cobandit.analysis.teams.team_measures` returns. ``scales`` contains

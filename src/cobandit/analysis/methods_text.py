@@ -92,9 +92,9 @@ def _design(analysis: Analysis) -> str:
     for condition in design.conditions:
         label = condition_label(design, condition.name)
         agent = "" if label != condition.name else f"the agent {condition.agent}"
-        inside = ", ".join(part for part in (agent, _settings(condition)) if part)
+        inside = ", ".join(part for part in (agent, _settings(condition), *condition.differences) if part)
         conditions.append(f"{label} ({inside})" if inside else label)
-    each = count(design.rounds, "round")
+    each = design.rounds_words
     sets = each if design.episodes == 1 else f"{count(design.episodes, episode_word(design))} of {each} each"
     seen = _shares(design)
     first, *others = [(_called(design, seat.name), seen[seat.name]) for seat in _participant_first(design)]
@@ -134,9 +134,26 @@ def _design(analysis: Analysis) -> str:
         f"{moment}, {_team(design)} chose at the same time, without knowing {_each_other(design)} "
         f"{'choice' if len(design.seating) == 2 else 'choices'}{known}; the {task.configuration} {whole_one} was "
         f"{_outcome(design)}. Each of the "
-        f"{math.prod(design.arms) ** task.steps} combinations had {means} {sees} "
+        f"{math.prod(design.arms) ** task.steps} combinations had {means} {sees}{_hidden(design)}{_delay(design)} "
         f"{within}{luck}"
     )
+
+
+def _hidden(design: StudyDesign) -> str:
+    """Return whether the choices of others stayed unknown, as a sentence; empty, where they were known."""
+    hides = {design.problem_of(condition.name).hides_actions for condition in design.conditions}
+    some = " in some conditions" if len(hides) > 1 else ""
+    return f" The choices of others were never shown{some}." if True in hides else ""
+
+
+def _delay(design: StudyDesign) -> str:
+    """Return how much later choices and outcomes were known, as a sentence; empty, where they were known immediately."""
+    delays = list(dict.fromkeys(design.problem_of(condition.name).delay for condition in design.conditions))
+    if not any(delays):
+        return ""
+    late = f"{count(delays[0], 'round')}" if len(delays) == 1 else f"{' or '.join(map(str, delays))} rounds"
+    some = " (depending on the condition)" if len(delays) > 1 else ""
+    return f" Choices and outcomes of a round were known {late} later{some}."
 
 
 def _shares(design: StudyDesign) -> dict[str, str]:
@@ -309,10 +326,12 @@ def _measures(analysis: Analysis) -> str:
         if reversed_items
         else ""
     )
+    many = design.most_rounds * design.episodes
+    rounds = count(many, "counted round") if design.even_rounds else "counted rounds"
     members = "the two" if len(design.seating) == 2 else "all members of the team"
     return (
         f"Task regret is the best chance of a good outcome minus that of what was chosen, summed over the "
-        f"{count(design.rounds * design.episodes, 'counted round')} of a condition; team regret weighs it by what "
+        f"{rounds} of a condition; team regret weighs it by what "
         f"{members} observe (the paper's R(T)), and here the tests are about {analysis.plan.regret} regret. The second "
         f"measure is the number of {good_word(design)}. After each set the "
         f"{people_word(analysis)} rated {count(len(survey.items), 'statement')} "

@@ -164,7 +164,7 @@ def refuse_endless(design: StudyDesign, participants: int) -> None:
 
 def _rounds_of_one(design: StudyDesign) -> int:
     warm = 0 if design.warm_start is None else design.warm_start.rounds
-    return design.sets * design.episodes * (warm + design.rounds)
+    return design.sets * design.episodes * (warm + design.most_rounds)
 
 
 def crowds_of(

@@ -146,14 +146,14 @@ def _conditions(design: StudyDesign) -> str:
         own = condition.observability
         parts += [f"observability {' and '.join(f'{share:g}' for share in own)}"] if own else []
         parts += [f"means {means_origin(design, condition.means)}"] if condition.means is not None else []
-        options = ", ".join(parts)
+        options = ", ".join(parts + condition.differences)
         label = condition_label(design, condition.name)
         described.append(f"{label} ({options})" if options else label)
     return listed(described)
 
 
 def _study_design(design: StudyDesign) -> str:
-    each = count(design.rounds, "round")
+    each = design.rounds_words
     sets = each if design.episodes == 1 else f"{count(design.episodes, episode_word(design))} of {each}"
     within = "Within subjects" if len(design.conditions) > 1 else "One condition"
     if len(design.cells) > 1:
@@ -164,9 +164,11 @@ def _study_design(design: StudyDesign) -> str:
     warm = ""
     if design.warm_start is not None:
         warm = f" Before each, the AI has played {count(design.warm_start.rounds, 'round')} with a simulated partner."
+    hidden = " The choices of others are never shown." if design.actions == "hidden" else ""
+    late = f" Choices and outcomes are known {count(design.delay, 'round')} later." if design.delay else ""
     return (
         f"{within}: {sets} with {_conditions(design)}, on a task of {team} arms{states} in which both choose at the "
-        f"same time.{warm}"
+        f"same time.{hidden}{late}{warm}"
     )
 
 

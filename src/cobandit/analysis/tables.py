@@ -168,8 +168,9 @@ class PlayedEpisodes:
         self.takeovers: dict[tuple[int, int, int], int] = {}
         names = [condition.name for condition in design.conditions]
         shape = (len(people.names), len(names), design.episodes)
-        even = np.linspace(1, design.rounds, min(design.rounds, MOST_POINTS))
-        self.points = np.unique(np.rint(even).astype(np.int64))
+        lengths = [design.rounds_of(name) for name in names]
+        even = np.rint(np.linspace(1, max(lengths), min(max(lengths), MOST_POINTS)))
+        self.points = np.unique(np.concatenate([even, lengths]).astype(np.int64))
         self.rounds = np.zeros(shape, dtype=np.int64)
         self.task_regret, self.team_regret, self.good = (np.full(shape, np.nan) for _ in range(3))
         self.curves = np.full((*shape, len(self.points)), np.nan)
@@ -217,7 +218,7 @@ class PlayedEpisodes:
 
     def _take(self, design: StudyDesign, cell: tuple[int, int, int], rows: Mapping[str, NDArray[Any]]) -> None:
         """Add one episode; it counts only if it is complete."""
-        played = len(rows["t"])
+        played, rounds = len(rows["t"]), design.rounds_of(design.conditions[cell[1]].name)
         if self.rounds[cell] > 0:
             self.rounds[cell] += played
             self._lose(cell, "its rounds are in several places of the long table")
@@ -225,10 +226,10 @@ class PlayedEpisodes:
         self.rounds[cell] = played
         if not np.array_equal(rows["t"], np.arange(1, played + 1)):
             self._lose(cell, "its rounds are not numbered from 1 on")
-        elif played < design.rounds:
-            self._lose(cell, f"{played} of {design.rounds} rounds were played")
-        elif played > design.rounds:
-            self._lose(cell, f"it has {played} rounds in place of {design.rounds}")
+        elif played < rounds:
+            self._lose(cell, f"{played} of {rounds} rounds were played")
+        elif played > rounds:
+            self._lose(cell, f"it has {played} rounds in place of {rounds}")
         elif not all(np.isfinite(rows[name]).all() for name in ("round_regret", "reward")):
             self._lose(cell, "a regret or a reward is not a number")
         else:
@@ -236,7 +237,8 @@ class PlayedEpisodes:
             self.task_regret[cell] = regret.sum()
             self.team_regret[cell] = (regret * design.team_factors[str(rows["condition"][0])]).sum()
             self.good[cell] = rows["reward"].sum()
-            self.curves[cell] = np.cumsum(regret)[self.points - 1]
+            own = self.points <= rounds  # the episodes of other conditions may be longer
+            self.curves[cell][own] = np.cumsum(regret)[self.points[own] - 1]
 
     def _count_takeovers(self, cell: tuple[int, int, int], count: int, most: float | None) -> None:
         """Note in how many rounds an AI chose in place of a person; an episode with more than the rule allows is

@@ -9,6 +9,7 @@ from cobandit.agents.epsilon_greedy import EpsilonGreedy
 from cobandit.agents.softmax import Softmax
 from cobandit.agents.win_stay_lose_shift import WinStayLoseShift
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.studies.cells import ConditionsByCell
 
 PEOPLE: dict[str, type[Agent]] = {
     "softmax": Softmax,
@@ -19,6 +20,11 @@ PEOPLE: dict[str, type[Agent]] = {
 
 BEHAVIOURS: dict[str, type[Agent]] = PEOPLE | {name: kind for name, kind in AGENTS.items() if issubclass(kind, Agent)}
 """Every simulated participant by name: every registered agent that plays one place, the models of people first."""
+
+
+def usual_behaviour(design: ConditionsByCell) -> str:
+    """Return the behaviour that plays a design where none is named: one that can do without what it hides."""
+    return "win-stay-lose-shift" if design.hides_choices else "softmax"
 
 
 def make_behaviour(name: str | Agent, **options: Any) -> Agent:

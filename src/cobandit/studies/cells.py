@@ -15,10 +15,12 @@ from typing import Any
 
 from cobandit.base.checks import one_of
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.numbers import count
 from cobandit.base.records import Record, Table, entry, slug
 from cobandit.problem import Problem
 from cobandit.problem.observation import ObservationName
-from cobandit.studies.design_tables import Condition, Group, MeansRule, Question
+from cobandit.problem.problem import ActionsName
+from cobandit.studies.design_tables import Condition, Group, MeansRule, Question, Task
 from cobandit.studies.reward_tables import RewardRule, study_problem
 
 ASSIGNMENTS = ("within", "between")
@@ -44,6 +46,12 @@ class ConditionsByCell:
     arms: tuple[int, ...]
     observation: ObservationName
     observability: tuple[float, ...]
+    task: Task
+    rounds: int
+    episodes: int
+    delay: int
+    actions: ActionsName
+    roles: tuple[int, ...]
     means: MeansRule
     rewards: RewardRule
     conditions: tuple[Condition, ...]
@@ -55,7 +63,7 @@ class ConditionsByCell:
     @cached_property
     def problem(self) -> Problem:
         """The problem as the library states it; its means only say how many arms there are."""
-        return study_problem(self, self.observability)
+        return study_problem(self)
 
     @cached_property
     def orders(self) -> tuple[tuple[str, ...], ...]:
@@ -107,21 +115,60 @@ class ConditionsByCell:
         return {condition.name: self.problem_of(condition.name).team_factor for condition in self.conditions}
 
     def problem_of(self, condition: str) -> Problem:
-        """Return the problem of a condition, or of practice rounds: with the observability of the condition."""
+        """Return the problem of a condition, or of practice rounds: its observability, noise, roles and delay."""
         return self._problems.get(condition, self.problem)
 
     @cached_property
     def _problems(self) -> dict[str, Problem]:
         return {
-            condition.name: study_problem(self, condition.observability)
+            condition.name: study_problem(self, condition)
             for condition in self.conditions
             if condition.observability
+            or condition.noise
+            or condition.roles
+            or condition.delay is not None
+            or condition.actions is not None
         }
 
     def observability_of(self, condition: str) -> tuple[float, ...]:
         """Return the observability of each seat in a condition, or in practice rounds."""
         own = {entry.name: entry.observability for entry in self.conditions}
         return own.get(condition) or self.observability
+
+    @cached_property
+    def hides_choices(self) -> bool:
+        """Whether some condition hides the choices of others."""
+        return any(self.problem_of(condition.name).hides_actions for condition in self.conditions)
+
+    def rounds_of(self, condition: str) -> int:
+        """Return how many rounds an episode of a condition has."""
+        own = {entry.name: entry.rounds for entry in self.conditions}
+        return own.get(condition) or self.rounds
+
+    @cached_property
+    def most_rounds(self) -> int:
+        """How many rounds the longest episode has, practice left out."""
+        return max(self.rounds_of(condition.name) for condition in self.conditions)
+
+    @cached_property
+    def even_rounds(self) -> bool:
+        """Whether the episodes of all conditions have the same number of rounds."""
+        return len({self.rounds_of(condition.name) for condition in self.conditions}) == 1
+
+    def has_robot(self, condition: str) -> bool:
+        """Return whether a robot stacks the burgers of a condition; in practice, if it does so in any."""
+        own = {entry.name: entry.robot for entry in self.conditions}
+        return own.get(condition, any(own.values()))
+
+    @cached_property
+    def rounds_words(self) -> str:
+        """How many rounds an episode has, in words; from the shortest to the longest, where conditions differ."""
+        shortest = min(self.rounds_of(condition.name) for condition in self.conditions)
+        return count(shortest, "round") if self.even_rounds else f"{shortest:,} to {self.most_rounds:,} rounds"
+
+    def rounds_in(self, order: int) -> int:
+        """Return how many rounds a participant with an order plays, practice left out."""
+        return self.episodes * sum(self.rounds_of(name) for name in self.orders[order])
 
     def means_of(self, condition: str) -> MeansRule:
         """Return where the means of a condition, or of practice rounds, come from."""
@@ -169,12 +216,7 @@ def cells_of(design: ConditionsByCell) -> dict[str, tuple[str, ...]]:
 
 def check_cells(design: ConditionsByCell) -> None:
     """Check that the conditions are combinations of levels, and that every cell has the same levels within subjects."""
-    for condition in design.conditions:
-        if condition.observability and len(condition.observability) != len(design.arms):
-            raise InvalidInput(
-                f"observability of the condition {condition.name!r} must have {len(design.arms)} parts, one for each "
-                f"seat, got {len(condition.observability)}."
-            )
+    _check_own(design)
     if design.strata and (design.group is not None or len(design.orders) == 1):
         why = "in a design for several people in one team" if design.group is not None else "with a single condition"
         raise InvalidInput(f"stratify of {design.strata[0]!r} must be left out {why}: there is nothing to assign.")
@@ -207,6 +249,21 @@ def check_cells(design: ConditionsByCell) -> None:
     if design.group is not None:
         raise InvalidInput("A factor between subjects must be left out in a design for several people in one team.")
     _check_quotas(design)
+
+
+def _check_own(design: ConditionsByCell) -> None:
+    """Check what single conditions have in place of the design's observability and robot."""
+    for condition in design.conditions:
+        if condition.observability and len(condition.observability) != len(design.arms):
+            raise InvalidInput(
+                f"observability of the condition {condition.name!r} must have {len(design.arms)} parts, one for each "
+                f"seat, got {len(condition.observability)}."
+            )
+        if not condition.robot and not design.task.fillings:
+            raise InvalidInput(
+                f"robot of the condition {condition.name!r} must be left out, got False: a robot stacks the burgers of "
+                "designs with task.fillings only."
+            )
 
 
 def _check_quotas(design: ConditionsByCell) -> None:

@@ -43,8 +43,8 @@ class Crowd:
     Participant i has ``seeds[i]``, ``orders[i]`` and plays as ``behaviours[kinds[i]]``. In a design for teams of
     k people, each k participants in a row are a team with one seed and one order, in the order of their seats.
     ``regret_curves`` is participants x conditions x episodes x checkpoints, the conditions in the design's own order;
-    it is task regret summed over the counted rounds. ``good`` counts the rounds with r* = 1, whether seen or not; where
-    rewards are scores, it is their sum.
+    it is task regret summed over the counted rounds, and stays after the end of a shorter episode. ``good`` counts the
+    rounds with r* = 1, whether seen or not; where rewards are scores, it is their sum.
     In conditions that a participant does not play, regret is NaN and ``good`` is 0.
     """
 
@@ -132,10 +132,10 @@ def simulate_participants(
     size = len(study.participant_seats)
     if count % size:
         raise InvalidInput(f"participants must be a multiple of {size}, the people of a team, got {count}.")
-    points = checked_checkpoints(checkpoints, study.rounds)
+    points = checked_checkpoints(checkpoints, study.most_rounds)
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
     warm_rounds = 0 if study.warm_start is None else study.warm_start.rounds
-    rounds = study.sets * study.episodes * (warm_rounds + study.rounds)
+    rounds = study.sets * study.episodes * (warm_rounds + study.most_rounds)
     agent_rounds = len(study.arms) * rounds * count
     choice = engine_for(
         engine,
@@ -326,6 +326,14 @@ def _prepared(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy
         raise NotCompiled("tasks with states are simulated one round at a time")
     if any(condition.means is not None for condition in design.conditions):
         raise NotCompiled("designs with means by condition are simulated one round at a time")
+    if not design.even_rounds or design.rounds != design.most_rounds:
+        raise NotCompiled("designs with rounds by condition are simulated one round at a time")
+    if design.hides_choices:
+        raise NotCompiled("designs with hidden choices are simulated one round at a time")
+    if any(condition.roles for condition in design.conditions):
+        raise NotCompiled("designs with roles by condition are simulated one round at a time")
+    if any(design.problem_of(condition.name).delay for condition in design.conditions):
+        raise NotCompiled("designs with a feedback delay are simulated one round at a time")
     study = compiled_study(design, behaviours)
     _ = study.players
     return study
@@ -354,7 +362,7 @@ def _rehearsed(
                 if not plan.practice:
                     where = size * i + place, names.index(plan.condition), plan.number
                     rounds = episode.trajectory()
-                    regrets[where] = rounds.task_regret[points - 1]
+                    regrets[where] = rounds.task_regret[np.minimum(points, len(rounds.task_regret)) - 1]
                     good[where] = rounds.rewards.sum()
         done(size)
     return regrets, good

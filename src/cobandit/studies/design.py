@@ -38,12 +38,13 @@ from cobandit.base.records import (
 )
 from cobandit.base.toml import parse_toml
 from cobandit.problem.observation import ObservationName
+from cobandit.problem.problem import ACTIONS, ActionsName
 from cobandit.studies.brought import plugin_design_text
 from cobandit.studies.cells import ConditionsByCell, check_cells
 from cobandit.studies.cells import Factor as Factor
 from cobandit.studies.content_pages import ContentPage as ContentPage
 from cobandit.studies.content_pages import check_pages
-from cobandit.studies.design_tables import MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
+from cobandit.studies.design_tables import LONGEST_DELAY, MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
 from cobandit.studies.design_tables import AgentChoice as AgentChoice
 from cobandit.studies.design_tables import AnalysisChoices as AnalysisChoices
 from cobandit.studies.design_tables import AttentionCheck as AttentionCheck
@@ -79,7 +80,7 @@ from cobandit.studies.questionnaires import QuestionnaireItem as QuestionnaireIt
 from cobandit.studies.questionnaires import Scale as Scale
 from cobandit.studies.questionnaires import ShowIf as ShowIf
 from cobandit.studies.reward_tables import RewardRule as RewardRule
-from cobandit.studies.reward_tables import check_rewards
+from cobandit.studies.reward_tables import check_delays, check_hidden_choices, check_rewards
 from cobandit.studies.typography import typeset
 
 ORDERS = ("counterbalanced", "random")
@@ -124,6 +125,9 @@ class StudyDesign(ConditionsByCell, Record):
     swap_labels: bool = entry(flag, False)
     means: MeansRule = entry(MeansRule.read, MeansRule())
     rewards: RewardRule = entry(RewardRule.read, RewardRule())
+    delay: int = entry(whole(0, LONGEST_DELAY), 0)
+    actions: ActionsName = entry(one_of(ACTIONS, "visibility of choices"), "observed")
+    roles: tuple[int, ...] = entry(listing(whole(0, MOST_SEATS - 1), 0, MOST_SEATS, unique="="), ())
     warm_start: WarmStart | None = entry(optional(WarmStart.read), None)
     practice: Practice | None = entry(optional(Practice.read), None)
     survey: Survey = entry(Survey.read)
@@ -175,6 +179,8 @@ class StudyDesign(ConditionsByCell, Record):
             )
         check_rewards(self)
         check_line(self)
+        check_delays(self)
+        check_hidden_choices(self)
         self._check_attention()
         self._check_questionnaires()
         check_pages(self.pages, self.sets)

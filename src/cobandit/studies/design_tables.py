@@ -14,6 +14,7 @@ from cobandit.agents import Agent, agent_class, make_agent
 from cobandit.agents.lookup import known_agents, known_class
 from cobandit.base.checks import one_of, real, short_repr, whole, with_schema
 from cobandit.base.errors import InvalidInput
+from cobandit.base.numbers import count
 from cobandit.base.records import (
     Record,
     Table,
@@ -30,6 +31,7 @@ from cobandit.base.records import (
 )
 from cobandit.base.schema import check_schema
 from cobandit.problem import FixedMeans
+from cobandit.problem.problem import ACTIONS
 from cobandit.studies.icons import arm_icon
 from cobandit.studies.lines import LINE, LINE_AGENTS, LineAgent
 from cobandit.studies.payment import money
@@ -63,6 +65,9 @@ REGRETS = ("task", "team")
 """Which regret is tested: what the task lost, or what the team observed of it (the paper's R(T))."""
 
 MOST_ROUNDS = 100_000
+LONGEST_DELAY = 100
+"""More rounds without an outcome would be no task for a person."""
+
 MOST_ARMS = 9
 MOST_SEATS = 6
 PRACTICE = "practice"
@@ -189,7 +194,8 @@ class Condition(AgentChoice):
     In a design for several people, ``alone`` says that each of them plays an episode of their own, with the AI in all
     other seats; otherwise they play together. ``players`` holds a player for every seat and may turn an AI's seat into
     that of a service, or back; ``service`` takes the place of the seat's own table. ``levels`` names the level of
-    each factor of the design. ``observability`` and ``means`` take the place of the design's.
+    each factor of the design. ``observability``, ``means``, ``noise``, ``roles``, ``rounds``, ``delay``, ``actions``
+    and ``robot`` take the place of the design's.
     """
 
     name: str = entry(_condition_name)
@@ -199,6 +205,22 @@ class Condition(AgentChoice):
     levels: Table = entry(table_of(slug), Table())
     observability: tuple[float, ...] = entry(listing(real(0.0, 1.0), 0, MOST_SEATS), ())
     means: MeansRule | None = entry(optional(MeansRule.read), None)
+    noise: tuple[float, ...] = entry(listing(real(0.0, LARGEST), 0, MOST_SEATS), ())
+    roles: tuple[int, ...] = entry(listing(whole(0, MOST_SEATS - 1), 0, MOST_SEATS, unique="="), ())
+    rounds: int | None = entry(optional(whole(1, MOST_ROUNDS)), None)
+    delay: int | None = entry(optional(whole(0, LONGEST_DELAY)), None)
+    actions: str | None = entry(optional(one_of(ACTIONS, "visibility of choices")), None)
+    robot: bool = entry(flag, True)
+
+    @property
+    def differences(self) -> list[str]:
+        """What it has in place of the design's noise, roles, length, delay and robot, for a list in a text."""
+        rounds = [f"noise {' and '.join(f'{sd:g}' for sd in self.noise)}"] if self.noise else []
+        rounds += [f"ranks {' and '.join(map(str, self.roles))}"] if self.roles else []
+        rounds += [] if self.rounds is None else [count(self.rounds, "round")]
+        delay = [] if self.delay is None else [f"feedback delay {count(self.delay, 'round')}"]
+        delay += [] if self.actions is None else [f"choices {self.actions}"]
+        return rounds + delay + ([] if self.robot else ["no robot"])
 
 
 @dataclass(frozen=True)

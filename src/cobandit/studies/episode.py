@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -25,7 +26,7 @@ from cobandit.engine.partner import Partner
 from cobandit.engine.trajectory import Trajectory
 from cobandit.studies.lines import Burger
 from cobandit.studies.plan import EpisodePlan
-from cobandit.studies.rounds import BY, By, Choice, Evidence, Predictions, Round, chain_version
+from cobandit.studies.rounds import BY, By, Choice, Evidence, Predictions, Round, Seen, chain_version
 
 
 class OutOfOrder(InvalidInput):
@@ -65,6 +66,8 @@ class Episode:
         self._observers = plan.observers()
         self._head = plan.start(version)
         self._layers, self._plate = plan.layers, tuple[int, ...]()
+        self._delay, self._known = plan.delay, 0
+        self._waiting: deque[tuple[tuple[int, ...], Seen]] = deque()
         axes = self._arms * self._layers
         self._strides = tuple(math.prod(axes[i + 1 :]) for i in range(len(axes)))
         self._cells = math.prod(axes)
@@ -254,8 +257,27 @@ class Episode:
 
     def _append(self, played: Round) -> Round:
         self._rounds.append(played)
+        if not self._delay:  # the usual case, once for every move
+            self._count(played)
+            self._known = played.t
+        for known in self.known_after(played.t) if self._delay else ():
+            self._count(known)
+            self._known = known.t
+        return played
+
+    def known_after(self, t: int) -> tuple[Round, ...]:
+        """Return the rounds whose choices and outcomes the members learn after round ``t``.
+
+        This is the round itself, or an earlier one where feedback is delayed; with the last round all others follow.
+        """
+        if not self._delay:
+            return (self._rounds[t - 1],)
+        return tuple(self._rounds[max(0, t - self._delay - 1) : t if t == self._total else max(0, t - self._delay)])
+
+    def _count(self, played: Round) -> None:
+        """Add a round to the outcomes that people have seen."""
         if played.t % self._layers:
-            return played  # nothing is served yet
+            return  # nothing is served yet
         stack = played.arms if self._layers == 1 else tuple(itertools.chain(*self.latest_burger))
         for seat, outcomes in self._outcomes.items():
             outcome = played.seen[seat]
@@ -263,7 +285,6 @@ class Episode:
                 outcomes[(1 if self._graded else int(bool(outcome)), *stack)] += 1
                 if self._graded:
                     self._scores[seat][played.arms] += outcome
-        return played
 
     @property
     def latest_burger(self) -> Burger:
@@ -311,7 +332,13 @@ class Episode:
         for t in range(1 - self._before, 1):
             played = self._step(t, self._with_agents({self._seat: partner.choose()}))
             self._warm.append(played)
-            partner.observe(played.arms, played.seen[self._seat])
+            if not self._delay:
+                partner.observe(played.arms, played.seen[self._seat])
+            elif len(self._warm) > self._delay:
+                known = self._warm[-1 - self._delay]
+                partner.observe(known.arms, known.seen[self._seat], override=True)
+            else:
+                partner.pass_round()
 
     def _decide(self) -> None:
         """Decide the AIs' moves of the next round, before the participant's move is known."""
@@ -337,13 +364,27 @@ class Episode:
         seen = tuple([see(nth, seat, reward, rng) for seat, rng in enumerate(self._observers)])
         played = Round.seal(t, arms, reward, seen, self._foreseen, self._head, self._version, recorded)
         self._head = played.hash
-        for seat, agent in self._agents.items():
-            agent.observe(arms, seen[seat])
+        if self._delay:
+            self._tell_late(arms, seen)
+        else:
+            for seat, agent in self._agents.items():
+                agent.observe(arms, seen[seat])
         for seat, shadow in self._shadows.items():
             shadow.observe(arms, seen[seat], override=True)
         if t < self._total:
             self._decide()
         return played
+
+    def _tell_late(self, arms: tuple[int, ...], seen: Seen) -> None:
+        """Tell the AIs of the round before as many rounds as feedback is delayed, if there was one."""
+        self._waiting.append((arms, seen))
+        if len(self._waiting) <= self._delay:
+            for agent in self._agents.values():
+                agent.pass_round()
+            return
+        arms, seen = self._waiting.popleft()
+        for seat, agent in self._agents.items():
+            agent.observe(arms, seen[seat], override=True)
 
     def _layer_reward(self, nth: int, arms: tuple[int, ...]) -> float:
         """Put a layer on the plate; return the reward of the burger if it is finished, else 0."""
@@ -362,8 +403,9 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
 
     Where rewards are scores, ``good`` counts those that were seen, and ``score`` is their sum.
 
-    ``seat`` selects the member of a team: each is shown what their own seat saw. The view contains only played rounds,
-    so it cannot reveal the means, the condition, the AI's next move or future outcomes.
+    ``seat`` selects the member of a team: each is shown what their own seat saw. The view contains only rounds that
+    were played, and are known where feedback is delayed, so it cannot reveal the means, the condition, the AI's next
+    move or future outcomes.
     """
     plan = episode.plan
     texts = plan.design.texts(language)
@@ -371,25 +413,30 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
     good, bad = episode.counts(own)
     graded, scores = plan.design.rewards.graded, episode.scores(own)
 
-    def labels(arms: Iterable[int], layer: int = 0) -> list[str]:
+    def labels(arms: Iterable[int | None], layer: int = 0) -> list[str]:
         group = f"layers.{layer - 1}" if layer else "arms"
-        return [texts[f"task.{group}.{seat}.{arm}"] for seat, arm in enumerate(arms)]
+        return [texts[f"task.{group}.{seat}.{arm}"] for seat, arm in enumerate(arms) if arm is not None]
+
+    def place(arms: Iterable[int | None]) -> tuple[int | slice, ...]:
+        return (*here, *(slice(None) if arm is None else arm for arm in arms))
 
     plate = episode.plate
     here = tuple(arm for arms in plate for arm in arms)
     latest = None
-    if episode.played:
-        last = episode._rounds[-1]
+    if episode._known:
+        last = episode._rounds[episode._known - 1]
         seen = None if last.t % plan.layers else last.seen[own]
         outcome = None if seen is None or graded else bool(seen)
         latest = {
             "t": last.t,
-            "arms": list(last.arms),
-            "labels": labels(last.arms, (last.t - 1) % plan.layers),
+            "arms": plan.known_arms(last.arms, own),
+            "labels": labels(plan.known_arms(last.arms, own), (last.t - 1) % plan.layers),
             "good": outcome,
             "outcome": "" if outcome is None else texts["task.good" if outcome else "task.bad"],
         }
         latest |= {"score": seen} if graded else {}
+    each = [(None,) if plan.hides_choices and i != own else range(n) for i, n in enumerate(plan.design.arms)]
+    combinations = list(itertools.product(*each))
     view: JsonObject = {
         "practice": plan.practice,
         "set": plan.set + 1,
@@ -402,13 +449,17 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
         "finished": episode.finished,
         "counts": [
             {"arms": list(arms), "labels": labels(arms, len(plate))}
-            | {"good": int(good[(*here, *arms)].sum()), "bad": int(bad[(*here, *arms)].sum())}
-            for arms in itertools.product(*map(range, plan.design.arms))
+            | {"good": int(good[place(arms)].sum()), "bad": int(bad[place(arms)].sum())}
+            for arms in combinations
         ],
         "good": int(good.sum()),
         "bad": int(bad.sum()),
         "latest": latest,
     }
+    if plan.hides_choices:
+        view["hidden"] = True
+    if plan.delay:
+        view["delay"] = plan.delay
     if plan.layers > 1:
         view["plate"] = [list(arms) for arms in episode.latest_burger]
         view["burgers"] = [
@@ -418,5 +469,5 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
     if graded:
         view["score"] = float(scores.sum())
         for cell in view["counts"]:
-            cell["score"] = float(scores[tuple(cell["arms"])])
+            cell["score"] = float(scores[place(cell["arms"])].sum())
     return view

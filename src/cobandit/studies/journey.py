@@ -441,6 +441,8 @@ def task_payload(design: StudyDesign, language: str | None = None, seat: int | N
         task["icons"] = [[files.get(icon, icon) for icon in place.icons] for place in design.seating]
     if design.rewards.graded:
         task["score"] = {"decimals": design.rewards.shown_decimals}
+    if all(design.problem_of(condition.name).hides_actions for condition in design.conditions):
+        task["hidden"] = True
     if design.group is not None:
         task["people"] = len(design.participant_seats)
     if design.task.layers:

@@ -211,6 +211,7 @@ def _check_burgers(design: StudyDesign) -> None:
     """Check that rounds are whole burgers, and that nothing else is asked for that a line does not have."""
     layers, whole = design.task.steps, f"with task.kind = {LINE!r}"
     lengths = {"rounds": design.rounds}
+    lengths |= {f"rounds of {entry.name!r}": entry.rounds for entry in design.conditions if entry.rounds is not None}
     lengths |= {} if design.practice is None else {"practice.rounds": design.practice.rounds}
     for name, rounds in lengths.items():
         if rounds % layers:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TypeVar
@@ -183,7 +184,22 @@ class EpisodePlan:
         """How many rounds the participant plays."""
         if self.design.practice is not None and self.practice:
             return self.design.practice.rounds
-        return self.design.rounds
+        return self.design.rounds_of(self.condition)
+
+    @property
+    def delay(self) -> int:
+        """After how many further rounds the members learn the team action and the outcome of a round."""
+        return self.design.problem_of(self.condition).delay
+
+    @property
+    def hides_choices(self) -> bool:
+        """Whether people and AIs never learn the choices of others."""
+        return self.design.problem_of(self.condition).hides_actions
+
+    def known_arms(self, arms: Sequence[int], seat: int) -> list[int | None]:
+        """Return the arms of a round as a seat learns them; None: hidden."""
+        hides = self.hides_choices
+        return [None if hides and place != seat else arm for place, arm in enumerate(arms)]
 
     @property
     def warm_rounds(self) -> int:
@@ -326,6 +342,7 @@ class EpisodePlan:
             binary=problem.binary,
             observation=problem.observation.name,
             means=self.means if agent.oracle else None,
+            actions=problem.actions,
         )
 
     @cached_property

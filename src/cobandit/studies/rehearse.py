@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents import Agent
+from cobandit.agents.base import learn_in_one_round, pass_over
+from cobandit.agents.team import require_visible_actions
 from cobandit.base.errors import InvalidInput
 from cobandit.base.streams import StudyStream, checked_seed, generator
 from cobandit.engine.trajectory import NOBODY
@@ -72,6 +74,7 @@ def _played(episode: Episode, people: dict[int, Agent]) -> Episode:
         # The first person has the address of the only one; further people add their seat.
         further = (seat,) if seat != plan.design.participant_seat else ()
         rng = generator(plan.seed, StudyStream.BEHAVIOUR, plan.index, *further)
+        require_visible_actions(plan.design.problem_of(plan.condition), [person])
         person.reset(plan.briefing(person, seat, plan.rounds), rng)
     for t in range(1, plan.rounds + 1):
         moves = {seat: Choice(person.choose()) for seat, person in people.items()}
@@ -80,7 +83,11 @@ def _played(episode: Episode, people: dict[int, Agent]) -> Episode:
                 moves[seat] = Choice(episode.takeover(seat), "takeover")
         played = episode.play(t, moves)
         for seat, person in people.items():
-            person.observe(played.arms, played.seen[seat])
+            if plan.delay:
+                known = [(past.arms, past.seen[seat]) for past in episode.known_after(t)]
+                learn_in_one_round(person, known) if known else pass_over(person, 1)
+            else:
+                person.observe(played.arms, played.seen[seat])
     return episode
 
 

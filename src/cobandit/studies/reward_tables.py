@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from cobandit.agents.team import require_visible_actions
 from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.records import Record, entry, listing
@@ -21,7 +22,7 @@ from cobandit.problem.means import Tensor
 if TYPE_CHECKING:
     from cobandit.studies.cells import ConditionsByCell
     from cobandit.studies.design import StudyDesign
-    from cobandit.studies.design_tables import MeansRule
+    from cobandit.studies.design_tables import AgentChoice, Condition, MeansRule
 
 REWARD_KINDS = ("bernoulli", "points", "gaussian", "student-t", "correlated-gaussian")
 """The rewards of a study: good or bad, points from 0 to a highest score, or real numbers around the mean."""
@@ -122,26 +123,49 @@ class RewardRule(Record):
         return low, high
 
 
-def study_problem(design: ConditionsByCell, observability: tuple[float, ...]) -> Problem:
-    """Return the problem of a condition as the library states it; its means only say how many arms there are."""
+def study_problem(design: ConditionsByCell, condition: Condition | None = None) -> Problem:
+    """Return the problem of a condition as the library states it; its means only say how many arms there are.
+
+    None: that of practice rounds, and of conditions without anything in place of the design's own.
+    """
+
+    def own(name: str) -> Any:
+        value = getattr(condition, name, None)
+        return getattr(design, name) if value in (None, ()) else value
+
     noisy = design.observation == "noisy"
+    noise = (condition.noise if condition is not None else ()) or design.rewards.noise
+    roles = own("roles")
     return Problem.of(
         "random",
         design.rewards.model(),
         design.observation,
-        observability=None if noisy else observability,
-        noise=design.rewards.noise if noisy else None,
+        observability=None if noisy else own("observability"),
+        noise=noise if noisy else None,
         arms=design.arms,
         weights=design.rewards.weights,
+        roles=roles or "observability",
+        delay=own("delay"),
+        actions=own("actions"),
     )
 
 
 def check_rewards(design: StudyDesign) -> None:
     """Check that rewards, means, sight and the page of a design fit together."""
     rewards, seats = design.rewards, len(design.arms)
-    for name, count in (("weights", len(rewards.weights)), ("noise", len(rewards.noise))):
-        if count not in (0, seats):
-            raise InvalidInput(f"rewards.{name} must have one number for each of the {seats} seats, got {count}.")
+    lists = {"rewards.weights": rewards.weights, "rewards.noise": rewards.noise, "roles": design.roles}
+    for condition in design.conditions:
+        own = {name: getattr(condition, name) for name in ("noise", "roles")}
+        lists |= {f"{name} of the condition {condition.name!r}": values for name, values in own.items()}
+    for name, values in lists.items():
+        if len(values) not in (0, seats):
+            raise InvalidInput(f"{name} must have one number for each of the {seats} seats, got {len(values)}.")
+        if "roles" in name and values and sorted(values) != list(range(seats)):
+            raise InvalidInput(
+                f"{name} must hold the rank of each seat, from 0 for the leader to {seats - 1}, got {list(values)}."
+            )
+        if "condition" in name and "noise" in name and values and design.observation != "noisy":
+            raise InvalidInput(f"{name} goes with observation = 'noisy', and observation is {design.observation!r}.")
     if rewards.weights and not sum(rewards.weights) > 0.0:
         raise InvalidInput(f"rewards.weights must have a weight above 0, got {short_repr(rewards.weights)}.")
     for name, rule in {"means": design.means, **design.means_rules}.items():
@@ -179,6 +203,45 @@ def _check_scores(design: StudyDesign) -> None:
         raise InvalidInput(f"A bonus per success needs rewards.kind = 'bernoulli', got {rewards.kind!r}.")
 
 
+def check_delays(design: StudyDesign) -> None:
+    """Check that page and AIs can wait for outcomes, where the design or a condition has a feedback delay."""
+    delays = {"delay": design.delay}
+    delays |= {f"delay of the condition {c.name!r}": c.delay for c in design.conditions if c.delay is not None}
+    name, delay = max(delays.items(), key=lambda pair: pair[1])
+    if not delay:
+        return
+    if design.task.kind != "grid":
+        raise InvalidInput(f"{name} must be 0 unless task.kind is 'grid', got {delay}: other pages show each outcome.")
+    if design.has_recorded_seats:
+        raise InvalidInput(f"{name} must be 0 where several people or services play, got {delay}.")
+    choices: list[tuple[AgentChoice | None, int]] = [
+        (condition, design.problem_of(condition.name).delay) for condition in design.conditions
+    ]
+    choices += [(design.practice, design.delay), (design.warm_start, delay)]
+    for choice, own in choices:
+        if choice is not None and own and choice.make().needs_each_round:
+            raise InvalidInput(
+                f"{name} must be 0 with {choice.agent!r}, got {delay}: it needs feedback on each round before the next."
+            )
+
+
+def check_hidden_choices(design: StudyDesign) -> None:
+    """Check that page and AIs can do without the choices of others, where a condition hides them."""
+    if not (design.hides_choices or design.problem.hides_actions):
+        return
+    if design.task.kind != "grid" or design.has_recorded_seats:
+        raise InvalidInput(
+            "actions must be 'observed' unless task.kind is 'grid' and one person plays with AIs, got 'hidden'."
+        )
+    for condition in design.conditions:
+        require_visible_actions(design.problem_of(condition.name), [condition.make()])
+    for choice in (design.practice, design.warm_start):
+        if choice is not None and (choice is design.warm_start or design.problem.hides_actions):
+            problems = (design.problem, *(design.problem_of(entry.name) for entry in design.conditions))
+            hidden = next(problem for problem in problems if problem.hides_actions)
+            require_visible_actions(hidden, [choice.make()])
+
+
 def _check_means(design: StudyDesign, table: str, means: MeansRule) -> None:
     """Check that the means of the design, or of a condition, fit arms, episodes, rounds and rewards."""
     if means.values and len(means.values) not in (1, design.episodes):
@@ -186,8 +249,12 @@ def _check_means(design: StudyDesign, table: str, means: MeansRule) -> None:
             f"{table}.values must hold one matrix, or one for each of the {design.episodes} episodes, got "
             f"{len(means.values)}."
         )
-    if means.changes_at and means.changes_at[-1] > design.rounds:
-        raise InvalidInput(f"{table}.changes_at must be rounds up to {design.rounds}, got {means.changes_at[-1]}.")
+    lengths = [design.rounds_of(name) for name in (c.name for c in design.conditions) if design.means_of(name) is means]
+    if means.changes_at and means.changes_at[-1] > min(lengths, default=design.rounds):
+        raise InvalidInput(
+            f"{table}.changes_at must be rounds up to {min(lengths, default=design.rounds)}, got "
+            f"{means.changes_at[-1]}."
+        )
     low, high = design.rewards.mean_bounds
     span = f"from {low:g} to {high:g} with rewards.kind = {design.rewards.kind!r}"
     for name in ("low", "high"):

@@ -86,7 +86,7 @@ def services_of(design: StudyDesign) -> list[ServiceUse]:
             seat,
             design.seating[seat].name,
             service_options(design, condition.name, seat),
-            design.episodes * design.rounds,
+            design.episodes * design.rounds_of(condition.name),
         )
         for condition in design.conditions
         for seat, player in enumerate(players_of(design, condition.name))

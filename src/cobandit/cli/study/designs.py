@@ -75,6 +75,7 @@ def check(
     from cobandit.base.numbers import count
     from cobandit.studies import load_design, rehearse
     from cobandit.studies.advice import design_warnings
+    from cobandit.studies.behaviours import usual_behaviour
     from cobandit.studies.journey import journey
     from cobandit.studies.page_texts import missing_page_texts, page_text_problems
 
@@ -87,15 +88,17 @@ def check(
     screen.print(f"{study.title} ({study.name}, version {study.version})")
     screen.print(f"digest {study.digest}")
     sets = study.sets
-    each = (
-        f"{study.rounds:,} rounds" if study.episodes == 1 else f"{study.episodes} episodes of {study.rounds:,} rounds"
-    )
+    each = study.rounds_words if study.episodes == 1 else f"{study.episodes} episodes of {study.rounds_words}"
     screen.print(
         f"{count(sets, 'set')} of {each}, {' x '.join(map(str, study.arms))} arms, {study.observation} observation, "
         f"observability {', '.join(f'{value:g}' for value in study.observability)}"
     )
     for condition in study.conditions:
         screen.print(f"  {condition.name}: {condition.make()}{_levels(study, condition.name)}")
+    if study.actions == "hidden":
+        screen.print("choices of others are hidden")
+    if study.delay:
+        screen.print(f"choices and outcomes are known {count(study.delay, 'round')} later")
     if study.warm_start is not None:
         screen.print(f"before each episode {study.warm_start.rounds} rounds with {study.warm_start.make()}")
     shared = "the very same luck in all sets" if study.shared_luck else "luck of its own in each set"
@@ -116,7 +119,7 @@ def check(
         screen.print(f"warning: {warning}")
     first_of_cells = {study.cell_of(order): order for order in reversed(range(len(study.orders)))}
     for order in sorted(first_of_cells.values()):
-        played = rehearse(study, "softmax", seed=0, order=order)
+        played = rehearse(study, usual_behaviour(study), seed=0, order=order)
     rounds = sum(episode.played for episode in played)
     who = "one simulated participant" if study.group is None else "one simulated team, of which each member played"
     who += " of each cell" if len(study.cells) > 1 else ""
@@ -126,10 +129,11 @@ def check(
 
 
 def _levels(study: StudyDesign, condition: str) -> str:
-    """Return the levels of a condition and the observability that it has of its own, in brackets."""
+    """Return the levels of a condition, and what it has in place of the design's own, in brackets."""
     parts = [f"{factor} {level}" for factor, level in study.levels[condition].items() if level != condition]
     own = study.condition(condition).observability
     parts += [f"observability {', '.join(f'{value:g}' for value in own)}"] if own else []
+    parts += study.condition(condition).differences
     return f" ({'; '.join(parts)})" if parts else ""
 
 

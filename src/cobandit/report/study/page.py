@@ -217,7 +217,8 @@ def _top(analysis: Analysis) -> dict[str, object]:
 
 def _glance(analysis: Analysis) -> dict[str, object]:
     design = analysis.design
-    sets = f"{design.rounds:,}" if design.episodes == 1 else f"{design.episodes} episodes of {design.rounds:,}"
+    rounds = design.rounds_words.removesuffix("s").removesuffix(" round")
+    sets = rounds if design.episodes == 1 else f"{design.episodes} episodes of {rounds}"
 
     def outcomes(rows: Sequence[StudyResult]) -> str | None:
         verdicts = Counter(row.verdict for row in rows)

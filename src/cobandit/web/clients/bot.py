@@ -21,7 +21,7 @@ import httpx
 import numpy as np
 
 from cobandit.agents import Agent, Briefing
-from cobandit.agents.base import pass_over
+from cobandit.agents.base import HIDDEN, learn_in_one_round, pass_over
 from cobandit.base.checks import MOST, one_of, real, whole
 from cobandit.base.json_types import JsonObject
 from cobandit.base.streams import BotStream, checked_seed, generator
@@ -334,7 +334,10 @@ class Bot:
             view["rounds"],
             binary="score" not in state["task"],
             observation="missed" if problem is None else problem.observation.name,
+            actions="hidden" if view.get("hidden") else "observed",
         )
+        if briefing.actions == "hidden" and person.needs_actions:
+            raise RequestFailed(f"{person.title} needs the choices of its partners, which this study hides.")
         person.reset(briefing, self._stream(BotStream.BEHAVIOUR, view["index"]))
         return person
 
@@ -380,12 +383,13 @@ class Bot:
                 if played < t:  # the server has lost rounds: the same ones again
                     t = played + 1
                     continue
-                t, latest = played, now["episode"]["latest"]
+                t, latest = played, {"known": []} if "delay" in view else now["episode"]["latest"]
             else:
                 raise RequestFailed(f"{self.result.label} cannot play round {t}: {sentence(answer, status)}")
             if t > seen:
                 pass_over(person, t - seen - 1)
-                person.observe(tuple(latest["arms"]), _seen(latest))
+                known = [(_arms(past), _seen(past)) for past in latest.get("known", (latest,))]
+                learn_in_one_round(person, known) if known else pass_over(person, 1)
                 seen = t
             t += 1
 
@@ -398,6 +402,11 @@ class Bot:
         if self._next_move > now:
             await asyncio.sleep(self._next_move - now)
         self._next_move += 1.0 / self._options.rate
+
+
+def _arms(latest: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the arms of a round as an agent observes them; those of others may be hidden."""
+    return tuple(HIDDEN if arm is None else arm for arm in latest["arms"])
 
 
 def _seen(latest: Mapping[str, Any]) -> float | None:

@@ -78,7 +78,7 @@ def _refuse_too_many_calls(agents: Sequence[Agent], count: int, design: StudyDes
     """Raise before the first call if a language model may not play the design's number of rounds, if it is known."""
     if design is None:
         return
-    rounds = len(ParticipantPlan(design, 0, 0)) * design.rounds
+    rounds = len(ParticipantPlan(design, 0, 0)) * design.most_rounds
     for place, agent in enumerate(agents):
         people = len(range(place, count, len(agents)))
         if agent.waits and people:

@@ -122,12 +122,16 @@ class MovesBody(StrictBody):
 
 
 class RoundBody(BaseModel):
-    """One round as the participant may see it; ``good`` is empty where nothing was seen."""
+    """One round as the participant may see it; ``good`` is empty where nothing was seen.
+
+    Where feedback is delayed, the arms of others are empty, and ``known`` has the rounds that the choice reveals.
+    """
 
     t: int
-    arms: list[int]
+    arms: list[int | None]
     good: bool | None
     score: float | None = Field(None, description="What was seen, where the rewards of the study are scores")
+    known: list[RoundBody] | None = Field(None, description="Earlier rounds that are known now, with delayed feedback")
     recording: str | None = Field(None, description="Where the robot's recording is, if the server has a simulated one")
 
 

@@ -96,9 +96,9 @@ def _summary(design: StudyDesign, texts: dict[str, str], language: str) -> str:
     if n == 0:
         return people.strip()
     key = f"{'games' if design.episodes > 1 else 'rounds'}.{'one' if n == 1 else 'other'}"
-    return people + texts[key].format(
-        n=n, games=grouped(language, design.episodes), rounds=grouped(language, design.rounds)
-    )
+    lengths = {design.rounds_of(condition.name) for condition in design.conditions}
+    rounds = "\N{EN DASH}".join(grouped(language, length) for length in sorted({min(lengths), max(lengths)}))
+    return people + texts[key].format(n=n, games=grouped(language, design.episodes), rounds=rounds)
 
 
 @router.get("/report")

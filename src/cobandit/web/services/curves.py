@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cobandit.base.json_types import JsonObject
 from cobandit.report.kit.palette import algorithm_numbers
+from cobandit.studies.design import StudyDesign
 from cobandit.studies.plan import EpisodePlan
 from cobandit.web.roles import Viewer
 from cobandit.web.services.blinding import masks_for, no_curves
@@ -120,11 +121,11 @@ class Curves:
         known = self._known.setdefault((study.id, kind), _Known())
         known.look(connection, study.id, kind)
         if known.answer is None:
-            points = _points(study.design.rounds)
+            points = _points(study.design)
             self._add_waiting(connection, study, kind, known, points)
             places = algorithm_numbers([condition.agent for condition in study.design.conditions])
             conditions = [
-                _curve(condition.name, known.sums) | {"number": place}
+                _curve(condition.name, known.sums, len(points)) | {"number": place}
                 for condition, place in zip(study.design.conditions, places, strict=True)
             ]
             answer = {"kind": kind, "rounds": points.tolist(), "conditions": conditions, "blind": False}
@@ -146,11 +147,12 @@ class Curves:
             for episode in batch:
                 del known.waiting[episode.id]
                 arms = arms_of.get(episode.id)
-                if not isinstance(arms, np.ndarray) or len(arms) != study.design.rounds:
+                if not isinstance(arms, np.ndarray) or len(arms) != study.design.rounds_of(episode.condition):
                     continue  # not as it should be; verifying the study tells more
-                part = known.sums.setdefault((episode.participant, episode.condition), _Sums(np.zeros(len(points))))
+                own = points[points <= len(arms)]
+                part = known.sums.setdefault((episode.participant, episode.condition), _Sums(np.zeros(len(own))))
                 plan = EpisodePlan(study.design, episode.seed, episode.order_index, episode.number, secret)
-                part.total += np.cumsum(plan.round_regret(arms))[points - 1]
+                part.total += np.cumsum(plan.round_regret(arms))[own - 1]
                 part.counted += 1
             rest = (time.monotonic() - start) * (1 / self._share_of_time - 1)
             if time.monotonic() + rest > until:
@@ -159,20 +161,23 @@ class Curves:
                 time.sleep(rest)
 
 
-def _curve(condition: str, sums: _ByParticipant) -> dict[str, object]:
+def _curve(condition: str, sums: _ByParticipant, length: int) -> dict[str, object]:
     counted = [sums[key] for key in sorted(sums) if key[1] == condition and sums[key].counted]
     curves = np.array([part.total / part.counted for part in counted])
     n = len(counted)
     error = curves.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else None
+    over = [None] * (length - curves.shape[1] if n else 0)  # the episodes of other conditions may be longer
     return {
         "name": condition,
         "n": n,
         "episodes": sum(part.counted for part in counted),
-        "mean": curves.mean(axis=0).tolist() if n else [],
-        "se": None if error is None else error.tolist(),
+        "mean": curves.mean(axis=0).tolist() + over if n else [],
+        "se": None if error is None else error.tolist() + over,
     }
 
 
-def _points(length: int) -> NDArray[np.int64]:
-    """Return the rounds at which curves are sampled, always with the last one."""
-    return np.unique(np.linspace(1, length, min(length, MOST_POINTS)).round().astype(np.int64))
+def _points(design: StudyDesign) -> NDArray[np.int64]:
+    """Return the rounds at which curves are sampled, always with the last one of each condition."""
+    ends = [design.rounds_of(condition.name) for condition in design.conditions]
+    even = np.linspace(1, max(ends), min(max(ends), MOST_POINTS)).round()
+    return np.unique(np.concatenate([even, ends]).astype(np.int64))

@@ -207,7 +207,7 @@ def participant_entry(
         "progress": {"done": place, "total": last},
         "rounds": {
             "played": sum(part.rounds for part in progress.values()),
-            "total": practices + design.sets * design.episodes * design.rounds,
+            "total": practices + design.rounds_in(person.order_index or 0),
         },
         "order_index": person.order_index,
         "order": None if person.order_index is None else list(design.orders[person.order_index]),

@@ -32,7 +32,7 @@ from cobandit.web.services.places import take_order, take_place
 from cobandit.web.services.recruiting import Recruit, note_unfilled, thanks_for, unfilled
 from cobandit.web.services.results import results_of
 from cobandit.web.services.robot.stage import Stage
-from cobandit.web.services.together import Together, round_view
+from cobandit.web.services.together import Together, answer_view
 from cobandit.web.services.withdrawal import withdraw, withdrawn_state
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Connection, Database
@@ -283,14 +283,18 @@ class Participants:
         view = participant_view(game.episode, language, self.together.seat(person))
         return {"episode": view | {"index": number}, "team": self.together.state(game, person, language, position)}
 
-    def robot_of(self, person: ActiveParticipant) -> Stage | None:
-        """Return the robot, where it plays along."""
-        return self._robot if self._robot is not None and self._robot.covers(person) else None
+    def robot_of(self, person: ActiveParticipant, number: int | None = None) -> Stage | None:
+        """Return the robot, where it plays along: in the participant's study, or in one of the episodes."""
+        if self._robot is None or not self._robot.covers(person):
+            return None
+        condition = None if number is None or person.plan is None else person.plan.episode(number).condition
+        return self._robot if condition is None or person.study.design.has_robot(condition) else None
 
     async def _robot_state(self, person: ActiveParticipant, number: int, view: JsonObject) -> JsonObject:
         """Return what the page needs from the robot, if there is one, with the robot's part of the latest round."""
-        robot = self.robot_of(person)
-        if robot is None:
+        if (robot := self.robot_of(person, number)) is None:
+            if (resting := self.robot_of(person)) is not None:
+                resting.dismiss(person)  # others may have it during this episode
             return {}
         if view["latest"] is not None:
             view["latest"] |= await robot.round_view(person, number, view["latest"]["t"])
@@ -299,14 +303,13 @@ class Participants:
     async def robot(self, token: str) -> JsonObject | None:
         """Return how the robot is getting on with the person's burger; None where there is no robot."""
         async with self.people.person(token) as person:
-            robot = self.robot_of(person)
+            robot = self.robot_of(person, _episode_number(person))
             return None if robot is None else await robot.view(person)
 
     async def placed(self, token: str, request: int) -> None:
         """Record that the person has placed the item that the robot waits for."""
         async with self.people.person(token) as person:
-            robot = self.robot_of(person)
-            if robot is None:
+            if (robot := self.robot_of(person, _episode_number(person))) is None:
                 raise not_found("There is no robot here.")
             await robot.placed(request, person)
 
@@ -381,9 +384,8 @@ class Participants:
             if self._is_recorded(person, number):
                 return await self.together.play(person, number, moves, language)
             episode = await self._play(person, number, moves)
-            graded, layers = episode.plan.design.rewards.graded, episode.plan.layers
-            views = [round_view(episode.round(move.t), seat, graded=graded, layers=layers) for move in moves]
-            if (robot := self.robot_of(person)) is not None:
+            views = [answer_view(episode, move.t, seat) for move in moves]
+            if (robot := self.robot_of(person, number)) is not None:
                 views = [view | await robot.round_view(person, number, view["t"]) for view in views]
             return {
                 "episode": number,
@@ -401,8 +403,7 @@ class Participants:
         return person.study.design.has_recorded_seats and person.is_recorded(number)
 
     def _check_step(self, person: ActiveParticipant, number: int) -> None:
-        step = person.step
-        current = step.number if step.kind == "episode" else None
+        step, current = person.step, _episode_number(person)
         if number != current and not (number in person.stored.episodes and f"episode-{number}" in person.done):
             raise conflict("wrong-step", f"Episode {number} is not being played; the current step is {step.id!r}.")
 
@@ -411,7 +412,7 @@ class Participants:
         new = new_moves(episode, person.keys, moves)
         if not new:
             return episode
-        robot = self.robot_of(person)
+        robot = self.robot_of(person, number)
         if robot is not None:
             robot.admit(person, len(new))
         participant, known = person.record.id, person.stored.episodes.get(number)
@@ -445,6 +446,11 @@ class Participants:
                 store_events(connection, participant, events)
 
             await self._database.commit(job)
+
+
+def _episode_number(person: ActiveParticipant) -> int | None:
+    """Return the number of the episode that is being played, if one is."""
+    return person.step.number if person.step.kind == "episode" else None
 
 
 def _known(connection: Connection, study: int, arrival: Arrival) -> Participant | None:

@@ -31,7 +31,7 @@ def about(study: Study) -> JsonObject:
         "quota": study.quota,
         "created_at": study.created_at,
         "conditions": [condition.name for condition in design.conditions],
-        "rounds": design.rounds,
+        "rounds": design.most_rounds,
         "episodes": design.episodes,
         "code": study.code,
         "words": {key: getattr(design.task, key) for key in ("participant", "partner", "configuration", "good", "bad")},

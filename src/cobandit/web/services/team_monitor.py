@@ -172,7 +172,11 @@ def _team(
     }
     view |= dict.fromkeys(("condition", "set", "round", "rounds", "round_at", "waiting"))
     if playing and standing is not None:
-        view |= {"round": standing.played + 1, "rounds": design.rounds, "round_at": standing.round_at}
+        view |= {
+            "round": standing.played + 1,
+            "rounds": design.rounds_of(standing.condition),
+            "round_at": standing.round_at,
+        }
         view["waiting"] = _waiting(design, standing, there, blind=blind)
         if not blind:
             practices = 0 if design.practice is None else design.practice.episodes

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from typing import Any
 
 from cobandit.base.json_types import JsonObject
-from cobandit.studies import Round, StudyDesign
+from cobandit.studies import Episode, Round, StudyDesign
 from cobandit.web.refusals import Refused, conflict
 from cobandit.web.services.games import Game
 from cobandit.web.services.lobby import end_wait, form_teams, lobby_view, store_team, visit
@@ -43,6 +43,26 @@ SCHEDULE_SECONDS = 0.5
 LEASE_MS = 3000
 WATCH_SECONDS = {True: 0.5, False: 0.05}
 """How often a process looks for what other processes have written: SQLite seldom has any, PostgreSQL has workers."""
+
+
+def answer_view(episode: Episode, t: int, seat: int) -> JsonObject:
+    """Return the answer to the choice of round ``t``: the round itself, or, where feedback is delayed, what it reveals.
+
+    ``known`` then holds the rounds that the participant learns after this one.
+    """
+    plan = episode.plan
+
+    def view(played: Round) -> JsonObject:
+        own = round_view(played, seat, graded=plan.design.rewards.graded, layers=plan.layers)
+        return own | {"arms": plan.known_arms(played.arms, seat)}
+
+    if not plan.delay:
+        return view(episode.round(t))
+    arms = [arm if place == seat else None for place, arm in enumerate(episode.round(t).arms)]
+    known = [view(past) for past in episode.known_after(t)]
+    return {"t": t, "arms": arms, "good": None, "known": known} | (
+        {"score": None} if plan.design.rewards.graded else {}
+    )
 
 
 def round_view(played: Round, seat: int, *, graded: bool = False, layers: int = 1) -> JsonObject:

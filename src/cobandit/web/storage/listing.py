@@ -126,7 +126,8 @@ def _episodes_done(study: Study, kind: str) -> Any:
     """Finished episodes, and the share that is played of the one under way."""
     design = study.design
     practice = design.rounds if design.practice is None else design.practice.rounds
-    length = case((episodes.c.condition == PRACTICE, practice), else_=design.rounds)
+    own = {entry.name: entry.rounds for entry in design.conditions if entry.rounds is not None}
+    length = case({PRACTICE: practice} | own, value=episodes.c.condition, else_=design.rounds)
     under_way = case((episodes.c.finished_at.is_(None), episodes.c.played / cast(length, Float)), else_=0.0)
     theirs = select(
         episodes.c.participant_id,

@@ -156,9 +156,11 @@ class _Mini:
     def __init__(self, analysis: Analysis, grid: Grid, row: GridRow | None, pair: Array) -> None:
         measured, numbers = analysis.units, condition_numbers(analysis)
         self.row = row
+        end = min(measured.design.rounds_of(name) for name in grid.compares)
+        pair = pair[:, :, measured.points <= end]
         whole = np.isfinite(pair).all(axis=(0, 2))
         self.n = int(whole.sum())
-        keep = thinned(len(measured.points), MINI_POINTS)
+        keep = thinned(pair.shape[2], MINI_POINTS)
         self.rounds = measured.points[keep]
         self.parts = []
         columns = [measured.column(name) for name in grid.compares]
@@ -205,7 +207,7 @@ def _draw_grid(analysis: Analysis, grid: Grid, minis: Sequence[_Mini], title: st
     figure = sheet(width, height, title, about)
     drawn = panels_in(figure, (down, across), Margins(0.56, 0.1, 0.46, top_margin), gap=0.12, rise=0.3)
     top = 1.05 * max(mini.top for mini in minis) or 1.0
-    horizon = analysis.design.rounds
+    horizon = analysis.design.most_rounds
     for place, axes in enumerate(drawn):
         if place >= len(minis):
             axes.set_visible(False)

@@ -152,7 +152,7 @@ def _draw_population(
         choice, drawing = panels[place]
         axes.set_title(f"{question}\n{wrapped(choice, letters, 1)}", loc="left", fontsize=LETTERS)
         axes.set_ylim(0, top)
-        regret_axes(axes, analysis.design.rounds)
+        regret_axes(axes, analysis.design.most_rounds)
         axes.set_ylabel(regret_name(analysis) if place % across == 0 else "")
         if drawing is None:
             axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", fontsize=SMALL, color=GREY)

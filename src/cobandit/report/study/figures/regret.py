@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cobandit.analysis import Analysis
 from cobandit.analysis.plan import episode_word
-from cobandit.base.numbers import APA, count
+from cobandit.base.numbers import APA, DASH, count
 from cobandit.report.kit.drawing import Array, Drawing, Line, draw_line, line_of, thinned
 from cobandit.report.kit.figure import LETTERS, label_line_end, regret_axes, spread_labels
 from cobandit.report.kit.palette import colour_of
@@ -41,12 +41,14 @@ def regret_drawing(analysis: Analysis, chosen: NDArray[np.bool_] | None = None) 
     lines = []
     numbers = condition_numbers(analysis)
     for c, label in enumerate(condition_labels(analysis)):
-        curves = _whole(measured.mean_curves[:, c] if chosen is None else measured.mean_curves[chosen, c])
+        own = measured.points <= measured.design.rounds_of(measured.conditions[c])
+        mean = measured.mean_curves[:, c, own]
+        curves = _whole(mean if chosen is None else mean[chosen])
         if len(curves):
             lines.append(
                 line_of(
                     summarise(curves),
-                    measured.points,
+                    measured.points[own],
                     name=measured.conditions[c],
                     label=f"{label} (n{SPACE}={SPACE}{len(curves)})",
                     number=numbers[c],
@@ -60,7 +62,7 @@ def regret_drawing(analysis: Analysis, chosen: NDArray[np.bool_] | None = None) 
         title="Regret over time",
         fixed=analysis.design.title,
         runs=len(measured),
-        horizon=analysis.design.rounds,
+        horizon=analysis.design.most_rounds,
         lines=tuple(lines),
         levels=(),
     )
@@ -98,12 +100,13 @@ def regret_over_time(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
         + (f" A single {analysis.units.unit} has no standard error, so there is no band around it." if alone else "")
         + (f" No whole data: {', '.join(empty)}." if empty else "")
     )
-    keep = thinned(len(planned.lines[0].rounds), 20)
+    longest = max((line.rounds for line in planned.lines), key=len)
+    keep = thinned(len(longest), 20)
     rows = [
         (
-            f"{planned.lines[0].rounds[k]:,}",
+            f"{longest[k]:,}",
             *(
-                APA.format(line.factor * float(part[k]))
+                APA.format(line.factor * float(part[k])) if k < len(part) else DASH
                 for line in planned.lines
                 for part in (line.mean, line.se, line.median, line.q10, line.q90)
             ),

@@ -12,6 +12,10 @@ const colour = (place) => css(`--c${place % 8}`);
 /** @type {(place: number, alpha: number) => string} */
 const pale = (place, alpha) => colour(place) + Math.round(alpha * 255).toString(16).padStart(2, "0");
 
+/** The value of a curve at a place; after its end, the last one: episodes of other conditions may be longer.
+ * @type {(values: (number | null)[], at: number) => number} */
+const latest = (values, at) => values.slice(0, at + 1).findLast((value) => value !== null) ?? 0;
+
 export class Chart {
   /** @type {Curves} */
   curves = { rounds: [], pending: 0, conditions: [], blind: false };
@@ -61,8 +65,8 @@ export class Chart {
       /** @type {(number | null)[]} */
       const mean = one.n ? one.mean : none;
       const spread = one.se ?? mean.map(() => 0);
-      data.push([0, ...mean.map((value, i) => (value === null ? null : value + spread[i]))]);
-      data.push([0, ...mean.map((value, i) => (value === null ? null : value - spread[i]))]);
+      data.push([0, ...mean.map((value, i) => (value === null ? null : value + (spread[i] ?? 0)))]);
+      data.push([0, ...mean.map((value, i) => (value === null ? null : value - (spread[i] ?? 0)))]);
     }
     for (const one of conditions) data.push([one.n ? 0 : null, ...(one.n ? one.mean : none)]);
     return data;
@@ -104,7 +108,7 @@ export class Chart {
     const { width, height } = this.size();
     const [left, right, top, bottom] = [48, width - 12, 16, height - 30];
     const last = rounds[rounds.length - 1];
-    const values = drawn.flatMap((one) => one.mean);
+    const values = drawn.flatMap((one) => one.mean.filter((value) => value !== null));
     const [low, high] = [Math.min(0, ...values), Math.max(...values) || 1];
     /** @param {number} value */
     const y = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
@@ -113,7 +117,7 @@ export class Chart {
     const label = (/** @type {string} */ text, /** @type {number} */ at, /** @type {number} */ level) =>
       svg("text", { x: at, y: level, "text-anchor": "end" }, text);
     const lines = drawn.map((one) => {
-      const points = one.mean.map((value, i) => `L${x(rounds[i])} ${y(value)}`);
+      const points = one.mean.map((value, i) => (value === null ? "" : `L${x(rounds[i])} ${y(value)}`));
       const line = svg("path", { d: `M${x(0)} ${y(0)}${points.join("")}`, class: "line", "stroke-dasharray": DASHES[one.number % 4].join(" ") });
       line.style.stroke = `var(--c${one.number % 8})`;
       return line;
@@ -140,8 +144,8 @@ export class Chart {
   tell(at) {
     const { rounds, conditions, pending } = this.curves;
     const texts = conditions.map((one) => {
-      const spread = one.se ? ` ± ${number(one.se[at], 2)}` : "";
-      return one.n ? `${number(one.mean[at], 2)}${spread} (n = ${one.n})` : "no data yet";
+      const spread = one.se ? ` ± ${number(latest(one.se, at), 2)}` : "";
+      return one.n ? `${number(latest(one.mean, at), 2)}${spread} (n = ${one.n})` : "no data yet";
     });
     if (!conditions.length) {
       this.legend.replaceChildren();

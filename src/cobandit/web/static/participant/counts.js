@@ -35,19 +35,19 @@ export class Counts {
     this.#texts = texts;
     this.#score = state.task.score;
     const { arms, seat } = state.task;
-    const columns = combinations(arms, seat);
+    const columns = state.episode.hidden ? [arms.map(() => null)] : combinations(arms, seat);
     const own = range(arms[seat]);
     // In more columns the numbers would overlap, so each combination of the others is a row.
     const tall = arms.length > 2 && columns.length > MOST_COLUMNS;
     /** @type {(mine: number, scope: string) => HTMLElement} */
     const mineHead = (mine, scope) => el("th", { scope }, symbol?.(seat, mine), el("span", { class: "words" }, texts.arm(seat, mine, layer)));
-    /** @type {(column: number[], scope: string) => HTMLElement} */
-    const othersHead = (column, scope) => el("th", { scope },
-      column.flatMap((arm, i) => (i === seat ? [] : [el("span", {}, symbol?.(i, arm), el("span", { class: "words" }, texts.arm(i, arm, layer)), " ")])));
-    /** @type {(mine: number, column: number[]) => HTMLElement} */
+    /** @type {(column: (number | null)[], scope: string) => HTMLElement} */
+    const othersHead = (column, scope) => el("th", { scope }, state.episode.hidden ? texts.say("counts.hidden") : column.flatMap((arm, i) => (i === seat || arm === null ? [] : [el("span", {}, symbol?.(i, arm), el("span", { class: "words" }, texts.arm(i, arm, layer)), " ")])));
+    /** @type {(mine: number, column: (number | null)[]) => HTMLElement} */
     const outcomes = (mine, column) => {
       const cell = column.map((arm, i) => (i === seat ? mine : arm));
-      return this.#cell(cell, cell.length === 2 ? picture?.(cell[0], cell[1]) : undefined);
+      const [first, second] = cell;
+      return this.#cell(cell, cell.length === 2 && first !== null && second !== null ? picture?.(first, second) : undefined);
     };
     const head = el("tr", {}, el("th", { scope: "col" }, unseen(texts.own("task.participant"))),
       tall ? own.map((mine) => mineHead(mine, "col")) : columns.map((column) => othersHead(column, "col")));
@@ -75,7 +75,7 @@ export class Counts {
   }
 
   /**
-   * @param {number[]} arms
+   * @param {(number | null)[]} arms
    * @param {Element} [picture]
    */
   #cell(arms, picture) {
@@ -89,7 +89,7 @@ export class Counts {
   }
 
   /**
-   * @param {number[]} arms
+   * @param {(number | null)[]} arms
    * @param {number} good
    * @param {number} bad
    * @param {number} score
@@ -108,7 +108,7 @@ export class Counts {
     cell.bad.textContent = this.#texts.shown(bad);
   }
 
-  /** @param {number[]} arms */
+  /** @param {(number | null)[]} arms */
   #at(arms) {
     const cell = this.#cells.get(arms.join("-"));
     if (!cell) throw new Error(`There is no cell ${arms.join("-")}.`);
@@ -134,7 +134,7 @@ export class Counts {
   }
 
   /** Mark the latest configuration; null: none.
-   * @param {number[] | null} arms */
+   * @param {(number | null)[] | null} arms */
   mark(arms) {
     for (const [key, { node }] of this.#cells) node.classList.toggle("latest", arms !== null && key === arms.join("-"));
   }

@@ -10,10 +10,12 @@ import { Plate } from "./line.js";
 
 const [BEFORE, BETWEEN] = [900, 1300]; // milliseconds before the first choice, and until the others' choice is revealed
 
-/** Return the example round, in which every player chooses the first arm.
+/** Return the example round, in which every player chooses the first arm; hidden choices are null.
  * @param {State} state
  * @returns {Round} */
-const exampleRound = (state) => ({ t: state.task.layers ?? 1, arms: state.task.arms.map(() => 0), good: null });
+const exampleRound = ({ task }) => ({
+  t: task.layers ?? 1, arms: task.arms.map((_, seat) => (task.hidden && seat !== task.seat ? null : 0)), good: null,
+});
 
 /**
  * The scene of the task without a game behind it.
@@ -66,7 +68,7 @@ function exampleFigure(state, texts) {
   const round = exampleRound(state);
   const scene = sceneOf(state, texts);
   const again = el("button", { type: "button", class: "replay", hidden: true }, texts.say("instructions.again"));
-  const choices = round.arms.map((arm, i) => `${texts.seat(i, seat)}: ${texts.arm(i, arm, round.t - 1)}.`);
+  const choices = round.arms.map((arm, i) => (arm === null ? "" : `${texts.seat(i, seat)}: ${texts.arm(i, arm, round.t - 1)}.`));
   const figure = el("figure", { class: "example" }, scene.element,
     el("figcaption", {}, el("strong", {}, texts.say("instructions.round")), " ", choices.join(" "), " ",
       state.task.score ? texts.say("instructions.points") : texts.say("instructions.outcome", { good: texts.own("task.good"), bad: texts.own("task.bad") }),

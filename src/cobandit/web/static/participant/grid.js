@@ -10,6 +10,8 @@ import { turns } from "./turns.js";
 /** @param {App} app */
 export const grid = (app) => turns(app, new Cards(app.texts, app.state.task, app.state.partner));
 
+const unknown = () => el("span", { class: "hidden-card" }, "?");
+
 export class Cards {
   #texts;
   #score;
@@ -49,15 +51,19 @@ export class Cards {
 
   /**
    * @param {number} seat
-   * @param {number} arm
+   * @param {number | null} arm null: hidden
    */
   #turn(seat, arm) {
+    if (arm === null) {
+      this.#cards[seat].replaceChildren(unknown());
+      return;
+    }
     const icon = this.#icons ? symbol(this.#icons[seat][arm]) : "";
     this.#cards[seat].replaceChildren(icon, el("span", { class: "words" }, this.#texts.arm(seat, arm)));
   }
 
   clear() {
-    for (const card of this.#cards) card.replaceChildren(el("span", { class: "hidden-card" }, "?"));
+    for (const card of this.#cards) card.replaceChildren(unknown());
     this.#outcome.replaceChildren();
   }
 
@@ -81,7 +87,7 @@ export class Cards {
     const turn = [{ transform: "rotateY(90deg)" }, { transform: "none" }];
     const grow = [{ transform: "scale(0)" }, { transform: "scale(0)", offset: 0.4 }, { transform: "scale(1.15)", offset: 0.75 }, { transform: "none" }];
     return [
-      ...this.#cards.filter((_, seat) => seat !== this.#seat).map((card) => card.animate(turn, { duration: 300, easing: "ease-out" })),
+      ...this.#cards.filter((_, seat) => seat !== this.#seat && round.arms[seat] !== null).map((card) => card.animate(turn, { duration: 300, easing: "ease-out" })),
       this.#outcome.animate(grow, { duration: 850, easing: "ease-out" }),
     ];
   }

@@ -65,12 +65,12 @@ export class Texts {
     return this.#own[`seats.${seat}`] ?? this.own(seat === mine ? "task.participant" : "task.partner");
   }
 
-  /** The arms of all but the participant, in one line.
-   * @param {number[]} arms
+  /** The arms of all but the participant, in one line; without hidden ones.
+   * @param {(number | null)[]} arms
    * @param {number} mine the participant's seat
    * @param {number} layer of a task with layers */
   others(arms, mine, layer = 0) {
-    return arms.map((arm, seat) => (seat === mine ? "" : this.arm(seat, arm, layer))).filter(Boolean).join(" + ");
+    return arms.map((arm, seat) => (seat === mine || arm === null ? "" : this.arm(seat, arm, layer))).filter(Boolean).join(" + ");
   }
 
   /** @param {boolean | null} good */

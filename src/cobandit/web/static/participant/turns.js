@@ -69,7 +69,7 @@ export function turns(app, scene) {
   /** @param {Round} round */
   function tell(round) {
     const layer = layerOf(round.t);
-    const line = texts.say(layers > 1 ? "burger-line.latest" : "turn.latest", {
+    const line = texts.say(layers > 1 ? "burger-line.latest" : episode.hidden ? "turn.latest.hidden" : "turn.latest", {
       configuration: texts.capital(texts.own("task.configuration")), t: Math.ceil(round.t / layers), layer: layer + 1,
       mine: texts.arm(seat, round.arms[seat], layer), theirs: texts.others(round.arms, seat, layer),
     });
@@ -160,16 +160,41 @@ export function turns(app, scene) {
   /** @param {Round} round */
   function count(round) {
     played = round.t;
-    counts.add(round);
+    for (const known of round.known ?? [round]) counts.add(known);
   }
 
   /** @param {Round} round */
   async function reveal(round) {
     waiting = true; // an AI may have chosen in this person's place
-    scene.expect?.(round);
+    const { known = [round] } = round; // where feedback is delayed, earlier rounds, or none yet
+    const shown = known[known.length - 1];
+    if (shown) scene.expect?.(shown);
     const left = SHORTEST_WAIT - (performance.now() - chosenAt);
     if (left > 0 && !still()) await pause(left);
     if (closed) return;
+    if (shown) await perform(shown);
+    else news.textContent = late();
+    if (closed) return;
+    count(round);
+    counts.mark(shown?.arms ?? null);
+    mark(null);
+    app.speak(shown ? tell(shown) : late());
+    tally();
+    waiting = false;
+    if (played >= episode.rounds) end();
+    else {
+      if (layers > 1) offer();
+      say(ask());
+      enable(true);
+      app.shown(played);
+    }
+  }
+
+  /** When outcomes appear, where feedback is delayed. */
+  const late = () => texts.say("turn.late", { n: episode.delay ?? 0 });
+
+  /** @param {Round} round */
+  async function perform(round) {
     if (status) {
       question.hidden = true;
       status.hidden = false;
@@ -184,19 +209,6 @@ export function turns(app, scene) {
     if (closed) return;
     for (const animation of animations) animation.finish();
     scene.show(round);
-    count(round);
-    counts.mark(round.arms);
-    mark(null);
-    app.speak(tell(round));
-    tally();
-    waiting = false;
-    if (played >= episode.rounds) end();
-    else {
-      if (layers > 1) offer();
-      say(ask());
-      enable(true);
-      app.shown(played);
-    }
   }
 
   function end() {
@@ -240,7 +252,7 @@ export function turns(app, scene) {
     tell(episode.latest);
   } else {
     scene.clear(played + 1);
-    news.textContent = app.opening;
+    news.textContent = played ? late() : app.opening;
   }
   tally();
   const [unsent] = app.unsent();
