@@ -16,6 +16,9 @@ from tests.studies.questionnaires import asking_design
 WIDER = "() => document.documentElement.scrollWidth - innerWidth"
 STEPS = tuple(f"questionnaire-{place}" for place in ("before-mood", "1-partner", "1-pause", "end-last"))
 SIZES = ((1366, 625), (390, 664))
+# Scales whose numbers are not in one row: their ends would be below other numbers than the first and the last.
+ROWS = """() => [...document.querySelectorAll(".likert .options")]
+  .map((scale) => new Set([...scale.children].map((option) => option.getBoundingClientRect().top)).size).filter((rows) => rows > 1)"""
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +63,7 @@ def test_every_kind_is_accessible_and_fits(asking, new_context, dark):
             page.set_viewport_size({"width": width, "height": height})
             assert page.evaluate(WIDER) <= 0, (step, width)
             assert violations(page) == [], (step, width)
+            assert page.evaluate(ROWS) == [], (step, width)
 
 
 def test_every_kind_by_keyboard(asking, new_context):

@@ -43,7 +43,7 @@ export class Cards {
     const look = partner && (task.arms.length === 2 || partner.look !== "person") ? partner.look : "";
     const sides = this.#cards.map((card, seat) => el("div", { class: seat === task.seat ? "side mine" : "side" },
       el("span", { class: "soft who" }, look && seat !== task.seat && avatar(look), texts.seat(seat, task.seat)), card));
-    this.element = el("div", { class: "scene cards", "aria-hidden": "true" }, sides, this.#outcome);
+    this.element = el("div", { class: task.score ? "scene cards scored" : "scene cards", "aria-hidden": "true" }, sides, this.#outcome);
     this.element.style.setProperty("--seats", String(task.arms.length));
     const labels = task.arms.flatMap((arms, seat) => range(arms).map((arm) => texts.arm(seat, arm)));
     fitWords(this.element, [{ nodes: this.#cards, texts: labels }]);
