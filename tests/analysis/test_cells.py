@@ -68,6 +68,15 @@ class TestPlan:
         with pytest.raises(InvalidInput, match=message):
             planned(MIXED, hypothesis).checked(MIXED)
 
+    def test_a_plan_chooses_the_effect_of_a_mixed_analysis(self):
+        names = [condition.name for condition in MIXED.conditions]
+        plan = planned(MIXED, asked("mixed-anova", *names, effect="between")).checked(MIXED)
+        assert analyse_data(rehearsed(MIXED, 8), plan=plan).result("H").finding.test == "Mixed ANOVA sight"
+        assert "the effect of sight" in preregistration(MIXED, plan, "osf")
+        assert parse_plan(plan_toml(plan)) == plan
+        with pytest.raises(InvalidInput, match="effect = 'between', which goes with test = 'mixed-anova'"):
+            asked("anova", *names, effect="between")
+
     def test_a_mixed_analysis_needs_levels_within_people(self):
         design = between_casino(
             conditions=[*BETWEEN.to_dict()["conditions"], {"name": "another", "agent": "naive-ucb"}],
@@ -117,7 +126,7 @@ class TestMixed(Analysed):
         close((row.statistic, row.p), (wanted.statistic, wanted.pvalue))
 
     def test_the_mixed_analysis_has_all_three_effects(self):
-        rows = [self.analysis.result(id).finding for id in ("H1-anova", "H1-anova/sight", "H1-anova/algorithm-x-sight")]
+        rows = [self.analysis.result(id).finding for id in ("H1-anova", "H1-anova/sight", "H1-interaction")]
         half = self.wide["cell"] == "half"
         values = np.stack(
             [
@@ -130,6 +139,7 @@ class TestMixed(Analysed):
         for row, other in zip(rows, wanted, strict=True):
             assert row.n == 24
             close((row.statistic, row.p, row.effect), (other.statistic, other.p, other.effect))
+        assert all(row.id != "H1-anova/algorithm-x-sight" for row in self.analysis.results)  # a hypothesis of its own
 
     def test_words(self):
         methods, results = self.analysis.methods, self.analysis.results_text
@@ -245,12 +255,14 @@ class TestShipped:
         assert (result.test, result.n, result.df) == ("Mixed ANOVA algorithm", 60, (1, 58))
         assert analysis.result("H1-regret-aware-low-naive-low").finding.n == 30
         assert [part.title for part in analysis.results_parts].count("Analysis of variance (exploratory)") == 1
-        (anova,) = [
+        algorithm, interaction = [
             curve
             for curve in power_analysis(design, "knowledge-gradient", (60,), 100, seed=1).curves
             if curve.hypothesis.test == "mixed-anova"
         ]
-        assert anova.points[0].power.value > 0.4  # the effect of the algorithm; 80 % need about 120 people
+        assert algorithm.points[0].power.value > 0.4  # 80 % need about 120 people
+        assert interaction.hypothesis.effect == "interaction"
+        assert interaction.points[0].power.value != algorithm.points[0].power.value
 
     def test_casino_between_is_rehearsed_and_analysed(self):
         design = replace(load_design("casino-between"), rounds=60, episodes=3, practice=None)

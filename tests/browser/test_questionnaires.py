@@ -18,7 +18,8 @@ STEPS = tuple(f"questionnaire-{place}" for place in ("before-mood", "1-partner",
 SIZES = ((1366, 625), (390, 664))
 # Scales whose numbers are not in one row: their ends would be below other numbers than the first and the last.
 ROWS = """() => [...document.querySelectorAll(".likert .options")]
-  .map((scale) => new Set([...scale.children].map((option) => option.getBoundingClientRect().top)).size).filter((rows) => rows > 1)"""
+  .map((scale) => new Set([...scale.children].map((option) => option.getBoundingClientRect().top)).size)
+  .filter((rows) => rows > 1)"""
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.analysis.between import within_columns
-from cobandit.analysis.plan import BETWEEN, AnalysisPlan, Hypothesis
+from cobandit.analysis.plan import BETWEEN, EFFECTS, AnalysisPlan, Hypothesis
 from cobandit.analysis.tally import Tally, p_values_of
 from cobandit.stats import anova, mixed_anova, two_sample_p_values
 from cobandit.studies.design import StudyDesign
@@ -48,7 +48,7 @@ class CellTally(Tally):
         return np.array([_paired(hypothesis, study[~np.isnan(study).any(axis=1)]) for study in values])
 
     def _variance(self, hypothesis: Hypothesis, study: Array) -> float:
-        """Return the p-value of the first effect of an analysis of variance in one study."""
+        """Return the p-value of the effect that an analysis of variance is about, in one study."""
         design, names = self._design, list(hypothesis.compares)
         cells = [[names.index(name) for name in own if name in names] for own in design.cells.values()]
         rows, groups = [], list[str]()
@@ -60,7 +60,10 @@ class CellTally(Tally):
                 rows.append(people)
                 groups += [cell] * len(people)
         table = np.concatenate(rows)
-        finding = anova(table[:, 0], groups) if hypothesis.test == "anova" else mixed_anova(table, groups)[0]
+        if hypothesis.test == "anova":
+            finding = anova(table[:, 0], groups)
+        else:
+            finding = mixed_anova(table, groups)[EFFECTS.index(hypothesis.effect)]
         return 1.0 if finding.p is None else finding.p
 
     def _difference(self, hypothesis: Hypothesis, values: Array) -> tuple[Array, Array]:

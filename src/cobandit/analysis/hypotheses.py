@@ -16,7 +16,17 @@ from cobandit import stats
 from cobandit.analysis.between import anova_factors, pair_test, within_columns
 from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE, StudyResult, mark, measure_name
 from cobandit.analysis.measures import Measures
-from cobandit.analysis.plan import ANOVAS, BETWEEN, SCORE, SURVEY, Hypothesis, contrasts, episode_word, factor_word
+from cobandit.analysis.plan import (
+    ANOVAS,
+    BETWEEN,
+    EFFECTS,
+    SCORE,
+    SURVEY,
+    Hypothesis,
+    contrasts,
+    episode_word,
+    factor_word,
+)
 from cobandit.analysis.tables import Array
 from cobandit.analysis.teams import MIXED, in_units
 from cobandit.stats import Finding
@@ -56,9 +66,22 @@ def hypothesis_results(
     results: list[StudyResult] = []
     for place, (hypothesis, planned, findings) in enumerate(tested):
         results.append(_result_of(hypothesis, planned, first[place], alpha, marks))
-        for row in findings[1:]:
+        for row in _companions(hypothesis, findings, [other for other, _ in hypotheses]):
             results.append(_companion_result(hypothesis, planned, row))
     return results
+
+
+def _companions(
+    hypothesis: Hypothesis, findings: tuple[Finding, ...], others: Sequence[Hypothesis]
+) -> tuple[Finding, ...]:
+    """Return the companions; those of a mixed analysis are effects that no hypothesis is about, beside that within."""
+    if hypothesis.test != "mixed-anova":
+        return findings[1:]
+    asked = {other.essential for other in others}
+    rest = [effect for effect in EFFECTS if effect != hypothesis.effect]
+    free = [replace(hypothesis, effect=effect).essential not in asked for effect in rest]
+    shown = hypothesis.effect == "within"
+    return tuple(row for row, alone in zip(findings[1:], free, strict=True) if alone and shown)
 
 
 def _tested(measured: Measures, hypothesis: Hypothesis, alpha: float) -> tuple[Finding, ...]:
@@ -108,7 +131,9 @@ def _anova_of_cells(measured: Measures, hypothesis: Hypothesis, name: str, level
         return (stats.anova(totals, groups, cells, name=name, level=level),)
     columns = within_columns(measured.design, hypothesis.compares)
     table = np.stack([measured.own_means(values, column) for column in columns], axis=1)
-    return stats.mixed_anova(table, groups, (within, cells), name=name)
+    findings = stats.mixed_anova(table, groups, (within, cells), name=name)
+    first = EFFECTS.index(hypothesis.effect)
+    return (findings[first], *findings[:first], *findings[first + 1 :])
 
 
 def between(

@@ -147,7 +147,7 @@ def _hidden(design: StudyDesign) -> str:
 
 
 def _delay(design: StudyDesign) -> str:
-    """Return how much later choices and outcomes were known, as a sentence; empty, where they were known immediately."""
+    """Return how much later choices and outcomes were known, as a sentence; empty, where that was immediately."""
     delays = list(dict.fromkeys(design.problem_of(condition.name).delay for condition in design.conditions))
     if not any(delays):
         return ""

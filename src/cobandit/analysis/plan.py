@@ -52,6 +52,9 @@ BETWEEN = ("welch", "student")
 """The tests of two groups of people: with and without unequal spreads."""
 
 ANOVAS = ("rm-anova", "anova", "mixed-anova")
+EFFECTS = ("within", "between", "interaction")
+"""The effects of a mixed analysis of variance, in the order of `cobandit.stats.mixed_anova`."""
+
 """Analyses of variance: of the same people, of different people, and of both."""
 
 TESTS = ("paired-t", "wilcoxon", "rm-anova", *BETWEEN, "anova", "mixed-anova")
@@ -86,7 +89,8 @@ class Hypothesis(Record):
     ``rm-anova``. ``welch`` and ``student`` compare two groups of people: those who play the first condition with those
     who play the second (in a design between subjects), or, where ``group`` names a question, those who gave the first
     two of ``groups`` as answers, on the mean over the conditions. ``anova`` compares conditions of different people;
-    ``mixed-anova`` has the cells of the design as groups, and their conditions within people. ``direction`` is what is
+    ``mixed-anova`` has the cells of the design as groups, and their conditions within people; ``effect`` says which of
+    its effects answers: that within people, that between them, or their interaction. ``direction`` is what is
     expected of the first: less or greater than the second. The p-value has two sides all the same, unless
     ``one_sided`` is true; the hypothesis is supported only if the difference also points the right way. Hypotheses of
     one ``family`` answer one question, and Holm's correction is made over them.
@@ -101,6 +105,7 @@ class Hypothesis(Record):
     one_sided: bool = entry(flag, False)
     group: str = entry(_slug_or_empty, "")
     groups: tuple[str, ...] = entry(listing(words, 0, 2, unique="="), ())
+    effect: str = entry(one_of(EFFECTS, "effect"), "within")
     family: str = entry(_name_or_empty, "")
 
     def __post_init__(self) -> None:
@@ -116,6 +121,8 @@ class Hypothesis(Record):
             raise InvalidInput(
                 f"{called} has groups = {short_repr(list(self.groups))}; two choices of group are needed."
             )
+        if self.effect != "within" and self.test != "mixed-anova":
+            raise InvalidInput(f"{called} has effect = {self.effect!r}, which goes with test = 'mixed-anova'.")
         least = 1 if self.group else 4 if self.test == "mixed-anova" else 2
         most = 4 if self.group or self.test in ANOVAS else 2
         if not least <= len(self.compares) <= most:
@@ -139,7 +146,7 @@ class Hypothesis(Record):
     @property
     def essential(self) -> tuple[Any, ...]:
         """The fields that identify a test; two hypotheses with different names can be the same test."""
-        return (self.measure, self.test, frozenset(self.compares), self.group, frozenset(self.groups))
+        return (self.measure, self.test, frozenset(self.compares), self.group, frozenset(self.groups), self.effect)
 
 
 @dataclass(frozen=True)
@@ -384,6 +391,15 @@ def _hypotheses(design: StudyDesign, regret: str) -> Iterator[Hypothesis]:
             test=test,
             compares=tuple(condition.name for condition in design.conditions),
         )
+        if test == "mixed-anova":
+            yield Hypothesis(
+                id=f"{performance}-interaction",
+                text=f"How the {lost} differs between the {levels} depends on {cells}.",
+                measure=measure_of_loss,
+                test=test,
+                compares=tuple(condition.name for condition in design.conditions),
+                effect="interaction",
+            )
     for pair in pairs:
         for item in design.survey.items:
             says = f"The agreement with {item.id!r}"
@@ -440,7 +456,8 @@ _ABOUT_HYPOTHESES = """\
 
 
 _ABOUT_CELLS = """\
-# Conditions of different people: welch, student (without group), anova; with conditions within people: mixed-anova.
+# Conditions of different people: welch, student (without group), anova; with conditions within people: mixed-anova,
+# whose effect is within (of what people meet), between (of the cells) or interaction (one depends on the other).
 """
 
 

@@ -5,6 +5,7 @@ What only the researchers know (who, where, why this n) is left open in square b
 
 from __future__ import annotations
 
+from cobandit.analysis.between import anova_factors
 from cobandit.analysis.findings import measure_name
 from cobandit.analysis.plan import ANOVAS, AnalysisPlan, Hypothesis, episode_word, good_word
 from cobandit.analysis.words import (
@@ -248,7 +249,9 @@ def _test(design: StudyDesign, hypothesis: Hypothesis) -> str:
         asked = question_text(design, hypothesis.group)
         who = f"{what} with {listed(labels)}, between those who answer {groups} to {asked}"
     elif hypothesis.test in ANOVAS:
-        return f"{what} over {listed(labels)}; {_TESTS[hypothesis.test]}."
+        within, cells = anova_factors(design)
+        about = {"between": f", the effect of {cells}", "interaction": f", the interaction of {within} and {cells}"}
+        return f"{what} over {listed(labels)}{about.get(hypothesis.effect, '')}; {_TESTS[hypothesis.test]}."
     else:
         expected = {"less": "lower", "greater": "higher"}.get(hypothesis.direction)
         who = f"{what}, {labels[0]} minus {labels[1]}" + (f", expected to be {expected}" if expected else "")

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cobandit.analysis.between import anova_factors
 from cobandit.analysis.findings import SUPPORTED, UNTESTABLE, Grid, StudyResult, measure_name
 from cobandit.analysis.plan import GOOD, SCALE, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word, good_word
 from cobandit.analysis.words import (
@@ -54,11 +55,8 @@ def results(analysis: Analysis) -> tuple[Paragraph, ...]:
             mine = [row for row in rows if row.measure.startswith(kinds) and not row.group]
             tests = [row for row in mine if not _is_anova(row)]
             paragraphs.append(Paragraph(f"{topic} ({status})", _answers(analysis, tests)))
-            paragraphs += [
-                Paragraph(f"Analysis of variance ({status})", _variance(analysis, row))
-                for row in mine
-                if _is_anova(row)
-            ]
+            analyses = [_variance(analysis, row) for row in mine if _is_anova(row)]
+            paragraphs += [Paragraph(f"Analysis of variance ({status})", " ".join(analyses))] if analyses else []
         groups = [row for row in rows if row.group]
         more = analysis.section("population") if not planned else ()
         sentences = [_population(analysis, row) for row in (*groups, *more)]
@@ -200,6 +198,7 @@ def _variance(analysis: Analysis, row: StudyResult) -> str:
     subject = _subject(analysis.design, row.measure)
     kinds = {"RM ": f"{way} repeated-measures analysis", "Mixed ": "mixed analysis of variance"}
     which = kinds.get(kind, f"{way} analysis of variance between participants")
+    factors = " x ".join(anova_factors(analysis.design)) if kind == "Mixed " else factors
     text = f"A {which} of the {unit_word(analysis)}' {subject} ({factors})"
     parts = []
     for other in rows:

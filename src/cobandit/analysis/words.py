@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cobandit.agents.lookup import known_class
-from cobandit.base.numbers import APA, count
+from cobandit.base.numbers import APA, DASH, count
 from cobandit.stats import Description, Finding
 from cobandit.studies.design import MeansRule, StudyDesign
 
@@ -62,6 +62,16 @@ def result_cells(row: StudyResult) -> list[str]:
     effect = "-" if finding.effect is None else apa_number(finding.effect)
     verdict = row.verdict if row.planned or row.p is None else ""
     return [row.id, str(finding.n), statistic(finding) or "-", f"{p}{row.mark}", effect, verdict]
+
+
+def p_cells(row: StudyResult, plan: AnalysisPlan) -> list[str]:
+    """Return the p-value of a result and that after Holm's correction, the one that the plan marks with its mark."""
+    plain, corrected = (
+        DASH if p is None else p_value(p).removeprefix("p ").removeprefix("= ")
+        for p in (row.finding.p, row.finding.p_adjusted)
+    )
+    on_plain = plan.marks == "paper" or row.finding.p_adjusted is None
+    return [plain + row.mark, corrected] if on_plain else [plain, corrected + row.mark]
 
 
 def statistic(finding: Finding) -> str:

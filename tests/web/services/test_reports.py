@@ -39,6 +39,8 @@ def test_results_of_the_current_data(finished: Any, short: StudyDesign, admin: h
     assert _looks(finished) == 1
     page = admin.get(f"{RESULTS}/summary")
     assert "<strong>2</strong> of 2 who began are analysed" in page.text
+    assert "p (Holm)" in page.text
+    assert "Asterisks" in page.text
     assert admin.get(f"{RESULTS}/real/report.html").headers["content-security-policy"].startswith("default-src 'none'")
     assert admin.get(f"{RESULTS}/real/figures/regret.svg").headers["content-type"].startswith("image/svg+xml")
     for file in ("results.csv", "methods.md", "results.md"):

@@ -114,6 +114,8 @@ def _show(analysis: Analysis) -> None:
         for row in rows:
             table.add_row(*words.result_cells(row))
         screen.print(table)
+    if any(row.mark for row in (*analysis.planned, *analysis.exploratory)):
+        output.paragraph(screen, words.marks_note(analysis.plan))
     for grid in analysis.grids:
         output.paragraph(
             screen,

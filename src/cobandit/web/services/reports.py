@@ -17,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cobandit.base.extras import require_extras
 from cobandit.base.json_types import JsonObject
@@ -28,6 +29,9 @@ from cobandit.web.services.studies import pulse, stored_study
 from cobandit.web.services.watching import NICENESS
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.study_data import study_data
+
+if TYPE_CHECKING:
+    from cobandit.analysis.findings import StudyResult
 
 KINDS = ("real", "rehearsal")
 BLIND = "The results are hidden while you are blind to the conditions. Ask to see the conditions first."
@@ -108,7 +112,7 @@ def _refuse_blind(connection: Connection, number: int, viewer: Viewer, kind: str
 def _write(url: str, number: int, kind: str, folder: str) -> JsonObject:
     """Write the analysis and the report into a folder, and return what the page shows of them."""
     from cobandit.analysis import analyse_data
-    from cobandit.analysis.words import result_cells
+    from cobandit.analysis.words import marks_note, p_cells, result_cells
     from cobandit.report import write_study_report
     from cobandit.report.kit.html import FIGURES
 
@@ -124,13 +128,19 @@ def _write(url: str, number: int, kind: str, folder: str) -> JsonObject:
     analysis.save(folder)
     write_study_report(analysis, folder)
     flow = analysis.measures.flow
+
+    def cells(row: StudyResult) -> list[str]:
+        id, n, test, _, effect, verdict = result_cells(row)
+        return [row.question, id, n, test, *p_cells(row, analysis.plan), effect, verdict]
+
     return {
         "analysed": flow.analysed,
         "began": flow.began,
         "excluded": flow.excluded,
         "plan": analysis.stored.sentence,
-        "planned": [(row.question, *result_cells(row)) for row in analysis.planned],
-        "exploratory": [(row.question, *result_cells(row)) for row in analysis.exploratory],
+        "planned": [cells(row) for row in analysis.planned],
+        "exploratory": [cells(row) for row in analysis.exploratory],
+        "marks": marks_note(analysis.plan),
         "exclusions": list(analysis.exclusions),
         "deviations": list(analysis.deviations),
         "notes": list(analysis.notes),
