@@ -276,6 +276,11 @@ class TestLossless:
         assert design.quiz[0].text == "First\nsecond"
         assert comments(after) == comments(text)
 
+    @pytest.mark.parametrize("op", ["set", "insert"])
+    def test_only_tables_go_into_a_list_of_tables(self, op: Any) -> None:
+        with pytest.raises(InvalidInput, match=r"value at path \['conditions', 1\] must be a table, got 99"):
+            edited(design_text("burger"), [Edit(op, ("conditions", 1), 99)])
+
     def test_true_is_not_one(self) -> None:
         with pytest.raises(InvalidInput, match="integer"):
             parse_design(edited(design_text("burger"), [Edit("set", ("rounds",), True)]))

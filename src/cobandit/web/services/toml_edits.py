@@ -78,6 +78,8 @@ def _apply(root: Any, edit: Edit, *, plain: bool) -> None:
     _check_part(home, last, edit, new=edit.op in ("set", "insert"))
     if edit.op in ("insert", "move") and not isinstance(home, list):
         raise InvalidInput(f"path {list(edit.path)} must lead into a list.")
+    if edit.op in ("set", "insert") and isinstance(home, AoT) and not isinstance(edit.value, dict):
+        raise InvalidInput(f"value at path {list(edit.path)} must be a table, got {short_repr(edit.value)}.")
     if edit.op == "set":
         if isinstance(last, int) and last == len(home):
             raise InvalidInput(f"path {list(edit.path)} leads to nothing in the draft.")
