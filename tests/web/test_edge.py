@@ -216,6 +216,31 @@ def post(headers: bytes, body: bytes) -> bytes:
     return start + headers + b"content-length: %d\r\n\r\n" % len(body) + body
 
 
+def pieces(sent: bytes, lengths: list[int], cut: str) -> list[bytes]:
+    """Return the requests in segments, each cut in one way."""
+    if cut == "together":
+        return [sent]
+    if cut == "bytes":
+        return [bytes([byte]) for byte in sent]
+    cuts, begin = [0], 0
+    for length in lengths:
+        head = begin + sent[begin : begin + length].index(b"\r\n\r\n") + 4
+        cuts.append({"after-head": head, "in-head": head - 9, "in-body": min(head + 9, begin + length)}[cut])
+        begin += length
+    return [sent[a:b] for a, b in zip(cuts, [*cuts[1:], None], strict=True)]
+
+
+def messages(answers: bytes) -> list[bytes]:
+    """Return the bodies of answers, each of which announces its length."""
+    bodies = []
+    while answers:
+        head, _, answers = answers.partition(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        bodies.append(answers[:length])
+        answers = answers[length:]
+    return bodies
+
+
 class TestSmuggling:
     """A body is never read as a request, however the bytes are cut into segments."""
 
@@ -261,6 +286,30 @@ class TestSmuggling:
         head = b"POST /api/admin/login HTTP/1.1\r\nhost: x\r\n" + headers + b"\r\n"
         body = b"0\r\n\r\nX" + LAST
         assert statuses(exchange(start(), *((head, body) if apart else (head + body,)))) == [400]
+
+    @pytest.mark.parametrize("cut", ["together", "after-head", "in-head", "in-body", "bytes"])
+    def test_repeated_heads(self, start: Start, cut: str) -> None:
+        """A head that comes again is not parsed again: each body has its own answer, whatever comes in between."""
+        path = b"POST /api/participants/somebody-who-is-not-there/rounds?language="
+        sorts = [
+            post(b"", b'{"episode": 0, "moves": [0]}'),
+            post(b"", b'{"episode": "", "moves": []}'),
+            post(b"x-other: 1\r\n", b'{"episode": 0, "moves": [0]}'),
+            ASKED,
+            post(b"", b'{"moves": 7, "episode": 123}'),
+            SMUGGLED,
+            post(b"", SMUGGLED[:28]),
+        ]
+        requests = [request.replace(b"POST /api/admin/login", path + b"en") for request in sorts]
+        order = [0, 0, 1, 4, 3, 1, 1, 2, 2, 0, 5, 4, 6, 0]
+        alone = [messages(exchange(start(), request, LAST))[0] for request in requests]
+        assert len(set(alone)) == 6, "only the two sorts of heads with one body are answered alike"
+        sent = b"".join(requests[place] for place in order)
+        with connect(start()) as connection:
+            for piece in pieces(sent, [len(requests[place]) for place in order], cut):
+                connection.sendall(piece)
+            connection.sendall(LAST)
+            assert messages(rest(connection))[:-1] == [alone[place] for place in order]
 
     def test_chunks_under_http_1_0(self, start: Start) -> None:
         head = b"POST /api/admin/login HTTP/1.0\r\ntransfer-encoding: chunked\r\nconnection: keep-alive\r\n\r\n"

@@ -22,9 +22,10 @@ METHODS = {
     "on_message_complete",
     "on_response_complete",
 }
-ATTRIBUTES = {"client", "cycle", "flow", "headers", "parser", "server_state", "transport"}
+ATTRIBUTES = {"client", "cycle", "flow", "headers", "on_body", "parser", "server_state", "transport"}
 
 CYCLE = {
+    "chunked_encoding",
     "default_headers",
     "disconnected",
     "flow",
@@ -36,7 +37,7 @@ CYCLE = {
     "transport",
     "waiting_for_100_continue",
 }
-"""What the whole answers of `edge` use of uvicorn's requests."""
+"""What the answers of `edge` use of uvicorn's requests."""
 
 
 def test_the_edge_uses_nothing_else() -> None:
@@ -55,7 +56,7 @@ def test_the_edge_uses_nothing_else() -> None:
         if isinstance(node, ast.ClassDef) and node.name == "_Cycle"
     ]
     used = {node.attr for node in ast.walk(cycle) if isinstance(node, ast.Attribute) and _is_self(node.value)}
-    assert used - {"send"} == CYCLE
+    assert used - {"send", "_answer"} == CYCLE
     assert methods & inherited - {"__init__"} == METHODS
 
 
@@ -64,6 +65,7 @@ def test_uvicorn_still_has_it() -> None:
     assert list(parameters) == ["self", "config", "server_state", "app_state", "_loop"]
     source = inspect.getsource(inspect.getmodule(HttpToolsProtocol))  # type: ignore[arg-type]
     assert "on_response=self.on_response_complete" in source, "uvicorn does not call on_response_complete any more"
+    assert "parse_url(self.url)" in source, "uvicorn takes the address of a repeated head from somewhere else"
     cycle = inspect.getsource(RequestResponseCycle)
     for name in sorted(CYCLE):
         assert f"self.{name}" in cycle, f"uvicorn's request has no {name} any more"

@@ -237,21 +237,26 @@ _EXTENSIONS: dict[str, dict[object, object]] = {ANSWER: {}}
 class _Cycle(RequestResponseCycle):
     """One request of uvicorn, which can also be answered by one message with a head that is encoded already.
 
-    uvicorn checks and encodes every header of every answer, which takes longer than to check and store a move.
+    uvicorn checks and encodes every header of every answer, which takes longer than to check and store a move. Parts
+    of a stream take a shorter way, too.
     """
 
     async def send(self, message: Any) -> None:
         """Send a part of the answer, or the whole answer."""
-        if message["type"] != ANSWER or self.response_started:
-            await super().send(message)
-            return
         if self.flow.write_paused and not self.disconnected:
             await self.flow.drain()
         if self.disconnected:
             return
-        body = message["body"]
+        if message["type"] == ANSWER and not self.response_started:
+            self._answer(message["status"], message["head"], message["body"])
+        elif self.chunked_encoding and message.get("more_body") and (body := message["body"]):
+            self.transport.write(b"%x\r\n%b\r\n" % (len(body), body))
+        else:
+            await super().send(message)
+
+    def _answer(self, status: int, head: bytes, body: bytes) -> None:
         self.response_started, self.waiting_for_100_continue = True, False
-        lines = [STATUS_LINE[message["status"]], b"content-length: %d\r\n" % len(body), message["head"]]
+        lines = [STATUS_LINE[status], b"content-length: %d\r\n" % len(body), head]
         lines += [b"%s: %s\r\n" % header for header in self.default_headers]
         if not self.keep_alive:
             lines.append(b"connection: close\r\n")
@@ -261,6 +266,15 @@ class _Cycle(RequestResponseCycle):
         if not self.keep_alive:
             self.transport.close()
         self.on_response()
+
+
+class _Known(NamedTuple):
+    """A head that was checked and parsed: all moves of a page begin with the same bytes."""
+
+    head: bytes
+    length: int  # of the body
+    url: bytes
+    headers: tuple[tuple[bytes, bytes], ...]
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -285,6 +299,8 @@ class GuardedProtocol(HttpToolsProtocol):
         self._last = False  # no further request is read
         self._body_left: int | None = 0  # None: the body is chunked
         self._body_bytes = 0
+        self._known: _Known | None = None
+        self._repeated = False  # the parser does not get the current request
         self._since = time.monotonic()
         self._unsent: tuple[float, int] | None = None  # since when, and how much, the client has not taken
 
@@ -338,13 +354,29 @@ class GuardedProtocol(HttpToolsProtocol):
         head = bytes(buffer[:size])
         del buffer[:size]
         self._scanned = 0
-        lowered = head.lower()
+        if self._known is not None and head == self._known.head:
+            self._begin_again(self._known)
+            return True
+        self._known, self._repeated, lowered = None, False, head.lower()
         if (refusal := check_head(lowered, self.limits)) is not None:
             return self._refuse(refusal)
         if b"\r\nupgrade:" in lowered:  # the server speaks HTTP/1.1 only, and may ignore the wish for something else
             head = _UPGRADE.sub(b"", head)
-        self._body_left, self._body_bytes = body_length(lowered), 0
-        return self._feed(head) and (self._part != "head" or self._refuse(_NOT_HTTP))
+        length = body_length(lowered)
+        self._body_left, self._body_bytes = length, 0
+        if not (self._feed(head) and (self._part != "head" or self._refuse(_NOT_HTTP))):
+            return False
+        if length and self._part == "body" and self.cycle.keep_alive and b"\r\nexpect:" not in lowered:
+            self._known = _Known(head, length, self.url, tuple(self.cycle.scope["headers"]))
+        return True
+
+    def _begin_again(self, known: _Known) -> None:
+        """Begin a request with the head of the one before, which was checked and parsed then."""
+        self._body_left, self._body_bytes, self._repeated = known.length, 0, True
+        self.on_message_begin()
+        self.url = known.url
+        self.headers += known.headers
+        self.on_headers_complete()
 
     def _pass_body(self) -> None:
         """Give the parser what has arrived of the body."""
@@ -356,6 +388,10 @@ class GuardedProtocol(HttpToolsProtocol):
             self._body_left -= size
         if self._body_bytes > self.limits.message_bytes:
             self._refuse(_LARGE_MESSAGE)
+        elif self._repeated:
+            self.on_body(data)
+            if not self._body_left:
+                self.on_message_complete()
         elif self._feed(data) and self._body_left == 0 and self._part is not None:
             self._refuse(_NOT_HTTP)
 
