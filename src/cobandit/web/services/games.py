@@ -33,6 +33,10 @@ class Game:
     keys: dict[tuple[int, str | None], int] = field(default_factory=dict)
     views: dict[tuple[int, str], JsonObject] = field(default_factory=dict)
     """What the page shows of the team and only changes with it, by seat and language; for begun episodes."""
+    changes: int = 0
+    """How often moves were stored since the game was read."""
+    limits: dict[tuple[int, frozenset[int]], int | None] = field(default_factory=dict)
+    """The limits of `seconds_for` that were asked for."""
 
     @property
     def plan(self) -> EpisodePlan:
@@ -65,14 +69,17 @@ class Game:
 
     def seconds_for(self, seat: int, gone: frozenset[int]) -> int | None:
         """Return the limit for the move of a seat: a person has one while another person waits."""
-        players = self.plan.players
-        others = [other for other in self.plan.free_seats if other != seat and other not in gone]
-        waited_for = players[seat] == "service" or any(players[other] == "participant" for other in others)
-        return (self.plan.design.seating[seat].timeout_seconds or None) if waited_for else None
+        if (seat, gone) not in self.limits:
+            players = self.plan.players
+            others = [other for other in self.plan.free_seats if other != seat and other not in gone]
+            waited_for = players[seat] == "service" or any(players[other] == "participant" for other in others)
+            limit = self.plan.design.seating[seat].timeout_seconds or None
+            self.limits[seat, gone] = limit if waited_for else None
+        return self.limits[seat, gone]
 
     def deadline(self, start: int, after: int, gone: frozenset[int], moved: Sequence[int] = ()) -> int | None:
         """Return when the next seat is late in a round that began at ``start``, later than ``after``."""
-        if all(seat in gone for seat in self.team.members):
+        if self.team.members.keys() <= gone:
             return None  # all members have left
         due = [
             start + 1000 * seconds

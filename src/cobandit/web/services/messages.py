@@ -48,7 +48,8 @@ class MessageBoard:
 
     def of(self, token: str) -> list[JsonObject]:
         """Return the messages that a participant has not dismissed."""
-        return [message.to_dict() for message in self._waiting.get(token, ())]
+        waiting = self._waiting.get(token)
+        return [] if waiting is None else [message.to_dict() for message in waiting]
 
     def added_to(self, answer: JsonObject, token: str) -> JsonObject:
         """Return an answer with the participant's messages, unchanged where there are none."""

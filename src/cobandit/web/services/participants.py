@@ -243,9 +243,9 @@ class Participants:
             "limits": design.limits.to_dict(),
             "withdrawal": design.withdrawal.data,
             "texts": page_texts_of(design, step, chosen),
-            "task": task_payload(design, chosen, self.together.seat(person)),
+            "task": task_payload(design, chosen, person.seat),
         }
-        state["texts"] |= seat_texts(design, self.together.seat(person), chosen)
+        state["texts"] |= seat_texts(design, person.seat, chosen)
         if (partner := partner_payload(person.plan, step, chosen, person.last_met)) is not None:
             state |= {"partner": partner, "texts": state["texts"] | named_partner(design, partner)}
         if step.kind == "partner":
@@ -280,7 +280,7 @@ class Participants:
             episode = await self.people.episode(person, number)
             return {"episode": participant_view(episode, language) | {"index": number}}
         game, position = await self.together.current(person, number)
-        view = participant_view(game.episode, language, self.together.seat(person))
+        view = participant_view(game.episode, language, person.seat)
         return {"episode": view | {"index": number}, "team": self.together.state(game, person, language, position)}
 
     def robot_of(self, person: ActiveParticipant, number: int | None = None) -> Stage | None:
@@ -380,7 +380,7 @@ class Participants:
 
         async def once(person: ActiveParticipant) -> JsonObject:
             self._check_step(person, number)
-            seat = self.together.seat(person)
+            seat = person.seat
             if self._is_recorded(person, number):
                 return await self.together.play(person, number, moves, language)
             episode = await self._play(person, number, moves)

@@ -289,12 +289,13 @@ class Teams:
         """Take the moves of a member; those stored under the same keys change nothing."""
         team, seat = person.team, person.seat
         assert team is not None
-        await self._refuse(team.id, number, seat, moves)
+        checked, changes, new = await self._check(team.id, number, seat, moves)
         for _ in range(TRIES):
             async with self.turn(team.id):
                 game = await self._game(team.id, number)
                 try:
-                    new = new_move(game, seat, moves)
+                    if game is not checked or game.changes != changes:
+                        new = new_move(game, seat, moves)
                     if new is not None:
                         await self._submit(game, [new], seen=person.record.id)
                     elif game.played < moves[-1].t:
@@ -305,20 +306,22 @@ class Teams:
                     await self._game(team.id, number, fresh=True)
         raise busy()
 
-    async def _refuse(self, team: int, number: int, seat: int, moves: Sequence[Move]) -> None:
-        """Refuse moves that do not fit the game.
+    async def _check(
+        self, team: int, number: int, seat: int, moves: Sequence[Move]
+    ) -> tuple[Game, int, SeatMove | None]:
+        """Refuse moves that do not fit the game; return it, its number of changes, and the move that is new in it.
 
         Memory may be behind what another process has written, so it refuses only what the database refuses, too.
         """
-        known = self._games.get((team, number))
+        game = self._games.get((team, number)) or await self.game(team, number)
         try:
-            new_move(known or await self.game(team, number), seat, moves)
+            return game, game.changes, new_move(game, seat, moves)
         except Refused:
             game, position = await self.current(team, number, seat)
             if position.moved and position.played == game.played and seat not in game.pending:
                 async with self.turn(team):  # the own move came to another process
                     game = await self._game(team, number, fresh=True)
-            new_move(game, seat, moves)
+            return game, game.changes, new_move(game, seat, moves)
 
     async def round_is_late(self, team: int, number: int) -> None:
         """Let agents move for all members whose time is over."""
@@ -406,6 +409,7 @@ class Teams:
         except BaseException:
             self._games.pop((team.id, episode.plan.index), None)
             raise
+        game.changes += 1
         game.moves[t] = chosen
         for move in inserted:
             game.keys[move.seat, move.key] = t

@@ -128,13 +128,13 @@ class Together:
         """Return the game as it is stored at this moment, and where the person is in it."""
         await self.game(person, number)
         assert person.team is not None
-        return await self.teams.current(person.team.id, number, self.seat(person))
+        return await self.teams.current(person.team.id, number, person.seat)
 
     def state(
         self, game: Game, person: ActiveParticipant, language: str, position: Position | None = None
     ) -> JsonObject:
         """Return what the page shows of the team: made of sealed rounds, and of the own move alone."""
-        team, seat, now = game.team, self.seat(person), now_ms()
+        team, seat, now = game.team, person.seat, now_ms()
         view = self._lasting_view(game, seat, language).copy()
         if game.stored is None:
             there = [place for place, member in team.members.items() if member.arrived >= game.plan.index]
@@ -167,10 +167,6 @@ class Together:
         }
         return view
 
-    def seat(self, person: ActiveParticipant) -> int:
-        """Return the seat of a person."""
-        return person.seat
-
     # Playing
 
     async def play(
@@ -200,7 +196,7 @@ class Together:
             return self._since(game, person, after, None) | {"team": self.state(game, person, chosen, position)}
 
     def _since(self, game: Game, person: ActiveParticipant, after: int, until: int | None) -> JsonObject:
-        episode, seat, played = game.episode, self.seat(person), game.played
+        episode, seat, played = game.episode, person.seat, game.played
         last = played if until is None else min(until, played)
         graded = game.plan.design.rewards.graded
         return {
@@ -238,10 +234,10 @@ class Together:
 
         The first event has the rounds since ``last``, else the latest one: a page that was away may have missed them.
         """
-        team, number, seat = game.team.id, game.plan.index, self.seat(person)
+        team, number, seat = game.team.id, game.plan.index, person.seat
         had = re.fullmatch(r"(\d{1,9})-(\d{1,9})", last)
         sent = int(had[2]) if had is not None and int(had[1]) == number else max(0, game.played - 1)
-        shown: JsonObject | None = None
+        shown: tuple[object, ...] | None = None
         messages = _MessageEvents(self.messages, person.token)
         with self.teams.hub.listening(team, seat) as event:
             event.set()
@@ -261,8 +257,8 @@ class Together:
                 if game.finished or seat in game.team.gone:
                     yield b"".join([*news, event_bytes("step", {})])
                     return
-                if _lasting(view) != shown:
-                    shown = _lasting(view)
+                if (lasting := _lasting(view)) != shown:
+                    shown = lasting
                     news.append(event_bytes("team", view))
                 yield b"".join([*news, *messages.new()]) or KEEP_ALIVE
 
@@ -344,7 +340,9 @@ class _MessageEvents:
 
     def new(self) -> list[bytes]:
         """Return the events of messages that have come since the last call."""
-        new = [message for message in self._board.of(self._token) if message["key"] not in self._sent]
+        if not (waiting := self._board.of(self._token)):
+            return []
+        new = [message for message in waiting if message["key"] not in self._sent]
         self._sent |= {message["key"] for message in new}
         return [event_bytes("message", message) for message in new]
 
@@ -369,8 +367,7 @@ def _team_of_one(connection: Connection, person: ActiveParticipant) -> None:
     store_team(connection, person.study, record.kind, seats, now_ms(), seed=plan.seed, order=plan.order)
 
 
-def _lasting(view: JsonObject) -> JsonObject:
+def _lasting(view: JsonObject) -> tuple[object, ...]:
     """Return the part of a view that does not change by the clock, nor by the own move."""
-    return {key: value for key, value in view.items() if key not in ("seconds_left", "moved")} | {
-        "meeting": None if view["meeting"] is None else (view["meeting"]["here"], view["meeting"]["needed"])
-    }
+    meeting = view["meeting"] and (view["meeting"]["here"], view["meeting"]["needed"])
+    return view["seats"], view["notice"], meeting

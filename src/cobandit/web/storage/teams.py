@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -62,8 +61,8 @@ class Team:
 
     def bumped(self) -> Team:
         """Return the team with the next revision."""
-        following = copy.copy(self)
-        object.__setattr__(following, "revision", self.revision + 1)
+        following = object.__new__(Team)  # for every sealed round, and `copy.copy` takes several times as long
+        vars(following).update(vars(self), revision=self.revision + 1)
         return following
 
 
