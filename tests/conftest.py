@@ -44,7 +44,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     """Collect all files without looking for garbage: every worker imports everything, and keeps it to the end."""
     gc.disable()
     try:
-        with compiled_once(session.config.rootpath):
+        with compiled_once(session.config):
             return (yield)
     finally:
         gc.freeze()
@@ -52,10 +52,13 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 @contextlib.contextmanager
-def compiled_once(root: Path) -> Iterator[None]:
-    """Let other workers wait while one collects changed tests: pytest's rewriting of them takes a minute in each."""
-    stamp = root / "tests" / "__pycache__" / "collected"
-    if sys.dont_write_bytecode or is_newest(stamp):
+def compiled_once(config: pytest.Config) -> Iterator[None]:
+    """Let other workers wait while one collects changed tests: pytest's rewriting of them takes long in each.
+
+    The process that starts the workers collects nothing.
+    """
+    stamp = config.rootpath / "tests" / "__pycache__" / "collected"
+    if sys.dont_write_bytecode or config.getoption("dist", "no") != "no" or is_newest(stamp):
         yield
         return
     stamp.parent.mkdir(exist_ok=True)
