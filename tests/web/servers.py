@@ -179,7 +179,20 @@ class StudyServer:
 
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["__main__", "cobandit.web.app", "cobandit.web.serving"])
+_FORKS.set_forkserver_preload(
+    [
+        "__main__",
+        "uvicorn.lifespan.on",
+        "uvicorn.loops.uvloop",
+        "uvicorn.protocols.http.httptools_impl",
+        "cobandit.web.edge",
+        "cobandit.web.operations.observing",
+        "cobandit.web.operations.settings",
+        "cobandit.web.supervisor",
+        __name__,
+        "tests.web.warm",
+    ]
+)
 
 
 def _serve(config: WebConfig, listening: socket.socket, vendor: Path) -> None:
@@ -192,7 +205,7 @@ def _serve(config: WebConfig, listening: socket.socket, vendor: Path) -> None:
 def served(config: WebConfig, port: int = 0) -> Iterator[str]:
     """Run what ``cobandit study serve`` runs in a process of its own; yield its address.
 
-    The process is forked from one that has imported the server already, which spares each server a second.
+    The process is forked from one that has imported and built the server already, which spares each server a second.
     """
     listening = bound_socket("127.0.0.1", port)
     address = address_of(listening)
