@@ -152,7 +152,7 @@ def main() -> None:
     texts = ((ROOT / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "CITATION.cff"))
     reasons = hindrances(version, changes.stdout, *texts)
     if reasons and "--draft" not in sys.argv[1:]:
-        raise SystemExit("\n".join([*reasons, "Nothing was built. To try all the same: make release DRAFT=1"]))
+        raise SystemExit("\n".join([*reasons, "Nothing was built. To build it anyway: make release DRAFT=1"]))
     print("\n".join(f"Draft, not to be published: {reason}" for reason in reasons))
 
     PLACE.mkdir(parents=True, exist_ok=True)

@@ -81,6 +81,16 @@ IDIOMS = {
     r"with it all|all of it": "name the things",
     r"(any|always|folder)( \S+){0,8} will do|folder will do|always will do": "'is enough', 'you can use any ...'",
     r"(a|the|one) whole state of it": "'a complete state'",
+    r"nothing (else )?is said": "'by default', 'unless stated'",
+    r"takes? the place of": "'replace', or 'instead of'",
+    r"do(es)? alike": "'hardly differ', 'behave in the same way'",
+    r"known of": "'known about'",
+    r"in truth": "name the value: 'the true mean'",
+    r"if need be": "'if necessary'",
+    r"read to the letter|, to the letter": "'exactly', 'unchanged'",
+    r"(is|are) there to": "'is for', 'serves to'",
+    r"and none either": "'and also no ...'",
+    r"the very same": "'the same'",
 }
 """Private idioms, as regular expressions over whole words, each with what to write instead."""
 

@@ -199,7 +199,7 @@ class TestRules:
         plan = replace(KEEP, exclusions=Exclusions(fastest_ms=100))
         found = sound(analyse_data(changed(data, 4, episodes=fast), plan=plan))
         assert found.exclusions == ("r-0005 chose within 40 ms (median), below 100 ms.",)
-        assert any("No reaction times are known of 5 of 6 participants" in note for note in found.notes)
+        assert any("There are no reaction times of 5 of 6 participants" in note for note in found.notes)
 
     def test_listed(self):
         listed = (Listed(participant="r-0001", reason="A fire alarm."), Listed(participant="r-0099", reason="Who?"))

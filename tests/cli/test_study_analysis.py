@@ -124,7 +124,7 @@ class TestPlan:
         ("words", "said"),
         [
             (["burgr"], "Did you mean 'burger'"),
-            (["burger", "--late"], "--late goes with --set"),
+            (["burger", "--late"], "--late requires --set"),
             (["burger", "--set", "plan.toml", "--n", "3"], "are for writing one"),
             (["burger", "--set", "none.toml"], "cannot be read"),
             (["burger", "--n", "1"], "at least 2"),

@@ -47,7 +47,7 @@ def test_it_is_said_and_changed_and_written_down(run: Any, stored: str) -> None:
         (("open", "--quota", "3"), "goes with the state 'quota'"),
         (("quota", "--quota", "none"), "quota must be"),
         (("quota", "--quota", "0"), "quota must be"),
-        (("--quota", "3"), "goes with the state quota"),
+        (("--quota", "3"), "--quota requires the state quota"),
     ],
 )
 def test_states_that_are_none(run: Any, stored: str, words: tuple[str, ...], said: str) -> None:

@@ -110,7 +110,7 @@ def test_the_example_file_is_a_sweep() -> None:
         ('agent = "naive-ucb"', 'name = "x"', "needs an agent or a list of members"),
         ('{ agent = "knowledge-gradient" }', '{ agent = "centralised-ucb" }', "cannot be a member"),
         ('{ agent = "knowledge-gradient" }, ', "", "members must hold at least 2"),
-        ("means = [[0.8", "sd = 0.3\nmeans = [[0.8", "problem.sd goes with reward = 'gaussian'"),
+        ("means = [[0.8", "sd = 0.3\nmeans = [[0.8", "problem.sd requires reward = 'gaussian'"),
         ("window = [1, 25]", f"window = {list(range(1, 600))}", "curves; at most 500 make sense"),
         ("[[team]]", "[team]", "is not valid TOML"),
         ("[problem]", "[problem", "is not valid TOML"),

@@ -163,7 +163,7 @@ class TestStrata:
         age = {"id": "age", "text": "Age?", "answer": "whole", "stratify": True}
         free = stratified().to_dict()["demographics"][0] | {"required": False}
         for question in (age, free):
-            with pytest.raises(InvalidInput, match=r"stratify of .* goes with answer = 'choice'"):
+            with pytest.raises(InvalidInput, match=r"stratify of .* requires answer = 'choice'"):
                 mixed_burger(demographics=[question], translations={})
         asked = stratified().to_dict()["demographics"]
         burger = load_design("burger").to_dict()

@@ -264,12 +264,12 @@ class TestFiles:
         ({"observability": [1.0, 1.5]}, r"observability\[1\] must be"),
         ({"arms": [3, 2]}, "every arm needs one label"),
         ({"task": 3}, "task must be a table, got 3"),
-        ({"task__kind": "grid"}, "task.fillings goes with task.kind = 'burger', and task.kind is 'grid'"),
+        ({"task__kind": "grid"}, "task.fillings requires task.kind = 'burger', but task.kind is 'grid'"),
         ({"task__fillings": [["Patty", "Cheese"]]}, "task.fillings names those of one side; two of the participant"),
         ({"task__fillings": [["Patty", "Cheese", "Egg"], ["Tomato", "Lettuce"]]}, r"fillings\[0\] has 3 parts"),
         ({"task__fillings": [["Patty", "Patty"], ["Tomato", "Lettuce"]]}, r"fillings\[0\] holds 'Patty' twice"),
         ({"arms": [2, 3], "task__arms": [["a", "b"], ["c", "d", "e"]]}, r"order two arms .* arms is \(2, 3\)"),
-        ({"task__icons": [["star", "leaf"]] * 2}, "icons of arms go with task.kind = 'grid'"),
+        ({"task__icons": [["star", "leaf"]] * 2}, "icons of arms require task.kind = 'grid'"),
         ({"task__icons": [["star", "leef"]] * 2}, "no symbol 'leef'. Did you mean 'leaf'"),
         ({"task__icons": [["star", "leaf pink"]] * 2}, "no colour of a symbol 'pink'"),
         ({"task__icons": [["star", "leaf red blue"]] * 2}, r"icons\[0\]\[1\] must be a symbol and at most one colour"),
@@ -280,7 +280,7 @@ class TestFiles:
         ({"task__icons": [["star", "leaf"]]}, "task.icons must be two lists"),
         ({"task__icons": [["star", "leaf", "cup"]] * 2}, "one icon for each of the 2 arms, got 3"),
         ({"swap_labels": "yes"}, "swap_labels must be true or false"),
-        ({"means__draw": "fixed"}, "means.values goes with"),
+        ({"means__draw": "fixed"}, "means.values and means.draw"),
         ({"means__low": 0.9, "means__high": 0.1}, "low must not be higher"),
         ({"means": {"draw": "fixed", "values": [[[0.1, 0.2, 0.3]]]}}, r"shape \(2, 2\), got \(1, 3\)"),
         ({"means": {"draw": "fixed", "values": [[[0.1, 1.2], [0.1, 0.1]]]}}, "must hold means from 0 to 1"),
@@ -362,5 +362,5 @@ class TestIcons:
         assert task_payload(load_design("three-seats"))["icons"] == [list(seat.icons) for seat in seats]
         with pytest.raises(cb.InvalidInput, match="every seat needs them, or none"):
             edited("three-seats", seats__1__icons=None)
-        with pytest.raises(cb.InvalidInput, match="goes without seats"):
+        with pytest.raises(cb.InvalidInput, match="must be left out if the design has seats"):
             edited("three-seats", task__icons=[["star", "leaf"]] * 2)

@@ -175,7 +175,7 @@ def look_ahead(me: BankState) -> None:
 
 
 def take_in(me: BankState, played: int, seen: float) -> None:
-    """Remember a round (NaN: nothing was seen), and whose prediction was good."""
+    """Remember a round (NaN: nothing was seen) and which predictors were right."""
     rows, row = me.notes[ROWS], me.row[played]
     total = 0.0
     for k in range(PREDICTORS):

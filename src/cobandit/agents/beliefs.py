@@ -41,7 +41,7 @@ class Memory:
         self.sums = np.zeros(shape)
 
     def record(self, cell: tuple[int, ...] | int, reward: float | None) -> None:
-        """Take in one seen reward; None is a round in which nothing was seen."""
+        """Update with one seen reward; None is a round in which nothing was seen."""
         if reward is not None:
             self.counts[cell] += 1
             self.sums[cell] += reward

@@ -17,7 +17,7 @@ from cobandit.base.cells import arms_in_cells
 from cobandit.base.tuples import Floats, Ints, MakeRow
 
 SWEEPS = 2
-"""How often each team action is looked at before the vote, where nothing else is said (m)."""
+"""How often each team action is looked at before the vote, by default (m)."""
 BITS = 3
 """The number of rounds in which all agents signal how much they have seen: a number from 0 to 7."""
 LEVELS = 1 << BITS
@@ -83,7 +83,7 @@ def opening_foresight(me: Opening, other: int, t: int) -> int:
 
 
 def opening_learn(me: Opening, t: int, played: int, seen: float) -> bool:
-    """Take in a round (NaN: nothing was seen); whether it was the last vote, with which the team has its ranks."""
+    """Update with a round (NaN: nothing was seen); whether it was the last vote, with which the team has its ranks."""
     if t <= me.sweep_rounds:
         if seen == seen:
             me.tally[0] += 1.0 if me.evidence == LOOKS else seen

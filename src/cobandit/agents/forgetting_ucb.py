@@ -1,6 +1,6 @@
 """What partner-aware UCB has in common where old rounds count less, or no longer: for means that drift.
 
-The discounted and the sliding-window index are those of Garivier and Moulines (arXiv 0805.3415), in the place of the
+The discounted and the sliding-window index are those of Garivier and Moulines (arXiv 0805.3415), instead of the
 index of Alg. 1 and 2.
 """
 

@@ -28,7 +28,7 @@ from cobandit.base.records import flag
 from cobandit.base.tuples import Ints
 
 ROUNDS = 8
-"""How long a greeting is."""
+"""Number of rounds of a greeting."""
 GREETINGS = (
     (0, 1, 1, 0, 1, 0, 0, 1),
     (0, 0, 1, 1, 1, 0, 1, 0),

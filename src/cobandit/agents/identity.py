@@ -16,7 +16,7 @@ def class_identity(kind: type, registered: type | None) -> dict[str, Any]:
     """Return module, name and source digest of a class, and whether it is registered.
 
     A registered class has no digest: the version of its package, which results hold, says which one it was. A class
-    that was typed into an interpreter has no source to read, and none either.
+    that was typed into an interpreter has no source and therefore no digest either.
     """
     digest = None
     if kind is not registered:

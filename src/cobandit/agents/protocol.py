@@ -22,7 +22,7 @@ def check_protocols(members: Sequence[Any]) -> None:
         if type(member).protocol != protocol:
             raise InvalidInput(
                 f"members must all follow the protocol of {protocol!r}, got {speaker.title} and {member.title}; "
-                f"take Team.of({protocol!r}), or check_protocol=False to play such a team all the same."
+                f"take Team.of({protocol!r}), or check_protocol=False to play such a team anyway."
             )
         for name in type(speaker).protocol_options:
             if getattr(member, name) != getattr(speaker, name):

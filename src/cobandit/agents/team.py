@@ -287,7 +287,7 @@ def require_visible_actions(problem: Any, players: Iterable[Any]) -> None:
 
 
 def electing_form(player: Any) -> Any:
-    """Return the agent that plays for this one where roles are elected, as its very class names it in ``electing``.
+    """Return the agent that plays for this one where roles are elected, as its own class names it in ``electing``.
 
     It is named as ``"module:function"`` or is the function itself, which takes the agent and gives one with
     ``elected_ranks``. A subclass does not inherit it: its methods may be others.

@@ -46,7 +46,7 @@ KNOWN_STUDIES = (*STUDIES, CASINO_BANK)
 INDICES = ("paper", "companion")
 
 SIMULATIONS = {"burger": 1000, "casino": 50, CASINO_BANK: 50}
-"""How many studies are simulated where nothing is said; one of the casino takes as long as 250 of the burger."""
+"""How many studies are simulated by default; one of the casino takes as long as 250 of the burger."""
 
 SIGNIFICANT = 0.05
 """The level at which a single participant or casino counts as significant; two-sided, which the paper leaves open."""

@@ -91,7 +91,7 @@ class _Rules:
         silent = sum(math.isnan(median) for median in self.played.reaction_ms)
         if self.chosen.fastest_ms is not None and silent:
             notes.append(
-                f"No reaction times are known of {silent} of {len(names)} participants, so the rule on the "
+                f"There are no reaction times of {silent} of {len(names)} participants, so the rule on the "
                 f"fastest could not be applied to them."
             )
         if self.chosen.attention_failed and not self.design.attention:

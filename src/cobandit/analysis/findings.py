@@ -69,14 +69,14 @@ class StudyResult:
 
 
 VERY_EASY, VERY_HARD = "very easy", "very hard"
-"""How a casino is shaded where both conditions do alike (`cobandit.analysis.grids.shaded` has the rule)."""
+"""How a casino is shaded where the conditions hardly differ (`cobandit.analysis.grids.shaded` has the rule)."""
 
 
 @dataclass(frozen=True)
 class GridRow:
     """One participant over the casinos, or one casino over the participants; ``mark`` is of the plain p-value.
 
-    ``shade`` is "very easy" or "very hard" for a casino in which both conditions do alike, else empty.
+    ``shade`` is "very easy" or "very hard" for a casino in which the conditions hardly differ, else empty.
     """
 
     label: str

@@ -36,7 +36,7 @@ from cobandit.studies.behaviours import make_behaviour
 FORMAT = "cobandit-population"
 
 MEMBERS = 60
-"""How many simulated people a population has, where nothing is said."""
+"""How many simulated people a population has by default."""
 
 MOST_STEPS = 15
 """Steps of expectation maximisation at most."""

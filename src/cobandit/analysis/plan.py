@@ -91,7 +91,7 @@ class Hypothesis(Record):
     two of ``groups`` as answers, on the mean over the conditions. ``anova`` compares conditions of different people;
     ``mixed-anova`` has the cells of the design as groups, and their conditions within people; ``effect`` says which of
     its effects answers: that within people, that between them, or their interaction. ``direction`` is what is
-    expected of the first: less or greater than the second. The p-value has two sides all the same, unless
+    expected of the first: less or greater than the second. The p-value is nevertheless two-sided, unless
     ``one_sided`` is true; the hypothesis is supported only if the difference also points the right way. Hypotheses of
     one ``family`` answer one question, and Holm's correction is made over them.
     """

@@ -293,7 +293,7 @@ def _notes(
         notes.append(f"In the family {family} Holm's correction counts tests that are left out as showing nothing.")
     origins = design.means_rules.values()
     if all(rule.draw == "fixed" for rule in origins):
-        notes.append("Every simulated study has the very means of the design: the power is that for these means.")
+        notes.append("Every simulated study has exactly the means of the design: the power is that for these means.")
     elif any(rule.per == "study" for rule in origins):
         notes.append(
             "Every simulated study has the same means, drawn once: the power is that for these means, and the study "

@@ -25,7 +25,7 @@ from cobandit.base.streams import CrowdStream, checked_seed, generator
 from cobandit.studies.rehearsed_data import rehearsed_data
 
 PEOPLE = 30
-"""How many people are simulated for each model, where nothing is said."""
+"""How many people are simulated for each model by default."""
 
 OUTER = 0.1
 """This share of the fitted values at either end is replaced by the quantile there."""

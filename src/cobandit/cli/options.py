@@ -403,7 +403,7 @@ def is_joint(kind: Any) -> bool:
 
 
 def agent_options(given: Mapping[str, str | None], settings: Sequence[str] | None) -> dict[str, Any]:
-    """Return the options that the command line names: those with their own flag and those of --option."""
+    """Return the options given on the command line: those with a flag and those of --option."""
     options = {name: parsing.value(text) for name, text in given.items() if text is not None}
     for text in settings or ():
         name, setting = parsing.setting(text)

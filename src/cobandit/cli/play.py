@@ -394,7 +394,7 @@ def _farewell(
         if problem.cells <= 64 or cell in plays or cell == best:
             star = " *" if cell == best else ""
             cells[cell] = f"{played.means[cell]:.2f}{star} ({plays.get(cell, 0)} played)"
-    screen.print("How often each team action hits, in truth (* the best one):")
+    screen.print("True chance of each team action (* the best one):")
     screen.print(_grid(names, cells))
     called = " + ".join(names[i][arm] for i, arm in enumerate(best))
     screen.print(f"The best team action was {called}, with {played.means[best]:.2f} hits a round.")

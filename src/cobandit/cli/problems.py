@@ -78,7 +78,7 @@ def _rewarded(options: ProblemOptions, matrix: Any, shared: Mapping[str, Any]) -
             raise InvalidInput(f"--{name} requires --reward {rewards}.")
     if options.reward == "bernoulli":
         if given:
-            raise InvalidInput("--sd was given, but Bernoulli rewards have none; it goes with --reward gaussian.")
+            raise InvalidInput("--sd was given, but Bernoulli rewards have none; it requires --reward gaussian.")
         return Problem.bernoulli(matrix, **shared)
     if options.reward == "gaussian":
         return Problem.gaussian(matrix, sd=given.get("sd", (0.1, 0.5)), **shared)

@@ -1,4 +1,4 @@
-"""Claims as data: what a panel is said to show, and an honest statistic that decides it.
+"""Claims as data: what a panel should show, and an honest statistic that decides it.
 
 Every claim is judged as *holds*, *does not hold* or *undecided at this number of runs*, by intervals over runs, never
 by looking at the picture. The rules were fixed before any panel was judged:

@@ -8,7 +8,7 @@ from cobandit.experiments.run import PanelResult
 from cobandit.problem import Problem
 
 DIAGNOSED_RUNS = 200
-"""Runs of each curve, where nothing else is said: enough to tell the causes apart."""
+"""Default number of runs of each curve: enough to distinguish the causes."""
 
 
 def diagnose_panel(result: PanelResult, runs: int = DIAGNOSED_RUNS) -> dict[str, Diagnostics]:

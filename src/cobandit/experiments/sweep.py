@@ -176,15 +176,15 @@ def _problem(described: Mapping[str, Any]) -> Problem | MarkovProblem:
         from cobandit.mdp import make_problem
 
         if "reward" in options or "name" in options:
-            raise InvalidInput("problem.reward and problem.name do not go with problem.markov.")
+            raise InvalidInput("problem.reward and problem.name cannot be combined with problem.markov.")
         if "relabel" in options:
-            raise InvalidInput("problem.relabel does not go with problem.markov: Markov problems cannot be relabelled.")
+            raise InvalidInput("problem.relabel cannot be combined with problem.markov: Markov problems cannot be relabelled.")
         return make_problem(options.pop("markov"), **options)
     reward, relabel = options.pop("reward", "bernoulli"), options.pop("relabel", False)
     if reward not in ("bernoulli", "gaussian"):
         raise UnknownName("reward model", reward, ["bernoulli", "gaussian"])
     if reward == "bernoulli" and "sd" in options:
-        raise InvalidInput("problem.sd goes with reward = 'gaussian'.")
+        raise InvalidInput("problem.sd requires reward = 'gaussian'.")
     problem = Problem.bernoulli(**options) if reward == "bernoulli" else Problem.gaussian(**options)
     return replace(problem, relabel=relabel)
 

@@ -33,7 +33,7 @@ def checked_problem(problem: Any) -> Problem:
 
 
 def checked_reward(reward: Any) -> str:
-    """Return the name of what a learner is paid, or an error."""
+    """Return the name of the learner's reward, or raise an error."""
     return str(one_of(REWARDS, "reward")("reward", reward))
 
 
@@ -70,7 +70,7 @@ def paid(
 class Luck:
     """Which run comes next: with a seed its first one, without one the next of the latest seed.
 
-    Run r of a seed has the very luck of run r of a simulation with that seed.
+    Run r of a seed has the same luck as run r of a simulation with that seed.
     """
 
     def __init__(self, step: int = 1) -> None:

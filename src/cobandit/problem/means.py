@@ -20,7 +20,7 @@ from cobandit.base.errors import InvalidInput, TooLarge
 Tensor = NDArray[np.float64]
 
 LARGEST_MEAN = 1e12
-"""Beyond this a sum of rewards would lose the differences it is there to show."""
+"""Beyond this a sum of rewards would lose the differences that it is meant to show."""
 
 MOST_CELLS = 2**28
 """More team actions than this could not even be counted in memory for one run."""

@@ -25,7 +25,7 @@ class Reward(Protocol):
     ``name`` is what tables call it. ``binary`` says whether all its rewards are 0 or 1. A class may also have
     ``mean_bounds``, the lowest and the highest mean that its rewards can have; means beyond them are refused. And
     it may have ``shock(t, previous, rng)``, a number that is made once a round of the number of the round before (0 in
-    round 1) and handed to `draw` in the place of a spread: what the rewards of neighbouring rounds have in common.
+    round 1) and passed to `draw` instead of a spread: what the rewards of neighbouring rounds have in common.
     One object serves all runs, so it must not change.
     """
 
@@ -157,7 +157,7 @@ class StudentT:
         return None
 
     def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
-        """Return the reward of one round; how much is drawn depends on the stream alone, never on the mean."""
+        """Return the reward of one round; the number of random draws never depends on the mean."""
         return mean + self.scale * float(rng.standard_t(self.df))
 
 

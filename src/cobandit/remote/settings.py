@@ -48,7 +48,7 @@ class ChatEndpoint:
 
     @classmethod
     def from_environment(cls, model: str = "", environment: Mapping[str, str] | None = None) -> ChatEndpoint:
-        """Return the endpoint that the environment names; ``model`` takes the place of the model there."""
+        """Return the endpoint that the environment names; ``model`` replaces the model there."""
         variables = os.environ if environment is None else environment
         url = variables.get(URL, "").strip()
         if not url:

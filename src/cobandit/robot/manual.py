@@ -63,7 +63,7 @@ class Desk:
             return True
 
     def wait_for_request(self, timeout: float) -> Request | None:
-        """Return the open request, waiting for one if need be; None when none came in time."""
+        """Return the open request, waiting for one if there is none; None if none came in time."""
         with self._changed:
             self._changed.wait_for(lambda: self._request is not None and self._answer is None, timeout)
             return self._request

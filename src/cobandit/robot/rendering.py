@@ -38,7 +38,7 @@ FINISHES = {"matt": (0.05, 0.1), "satin": (0.25, 0.4), "gloss": (0.6, 0.8)}
 
 
 class Camera:
-    """Where one looks from, as in the description of a scene."""
+    """A viewpoint, as in the description of a scene."""
 
     def __init__(self, position: Sequence[float], target: Sequence[float], fov: float) -> None:
         self.position, self.target, self.fov = np.array(position), np.array(target), fov

@@ -1,6 +1,6 @@
 """A real Fetch, or another arm with seven joints, over rosbridge: the planning is the simulated arm's own.
 
-Robots with ROS 1 and with ROS 2 are served alike; the form of the first joint states tells which of them it is.
+ROS 1 and ROS 2 are both supported; the form of the first joint states tells which one a robot has.
 
 A goal is one short path; nothing is queued, and after a lost connection nothing is sent again by itself, so the arm
 comes to rest at the end of the path that is under way. Where items lie is the `Layout`'s word, or that of ``locate``.

@@ -146,7 +146,7 @@ class SimulatedArm(PickAndPlace):
         return False
 
     def grip(self, opening: float) -> float:
-        """Move the fingers at their rate, then let them settle."""
+        """Move the fingers at their speed, then wait until they rest."""
         begin, end = self._opening, max(0.0, (opening - FINGER_GAP) / 2)
         steps = max(1, math.ceil(abs(end - begin) / (FINGER_RATE * PERIOD)))
         for step in range(1, steps + 1):

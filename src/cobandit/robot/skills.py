@@ -50,7 +50,7 @@ class Ended(Exception):
 
 
 class PickAndPlace(ABC):
-    """What every arm with joints does alike. Subclasses bring `follow`, `grip` and the rest that is abstract."""
+    """What all arms with joints have in common. Subclasses bring `follow`, `grip` and the rest that is abstract."""
 
     name: str
     feels_touch: ClassVar[bool] = False

@@ -20,7 +20,7 @@ from cobandit.stats.samples import Array, check_alternative, check_level, librar
 def paired_t_p_values(differences: ArrayLike, alternative: str = "two-sided") -> Array:
     """Return the p-value of the paired t test of each row of differences (studies x participants).
 
-    A study whose differences are all the same cannot be tested; it has not shown anything, and its p-value is 1.
+    A study whose differences are equal cannot be tested; it has not shown anything, and its p-value is 1.
     """
     check_alternative("alternative", alternative)
     sample = _studies("differences", differences)

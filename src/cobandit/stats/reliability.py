@@ -44,7 +44,7 @@ def cronbach_alpha(
     flags = np.zeros(k, dtype=bool) if reverse is None else np.array([bool(flag) for flag in reverse])
     if flags.any():
         if points is None:
-            raise InvalidInput("points is None; to turn round reversed items, the number of points is needed.")
+            raise InvalidInput("points is None; the number of points is needed to reverse items.")
         answers[:, flags] = points + 1 - answers[:, flags]
     complete = ~np.isnan(answers).any(axis=1)
     people = answers[complete]

@@ -86,7 +86,7 @@ from cobandit.studies.typography import typeset
 ORDERS = ("counterbalanced", "random")
 OBSERVATIONS = ("missed", "missed-known", "flipped", "noisy")
 MOST_TEAM_ACTIONS = 81
-"""More cannot be counted on a page that a person is to take in."""
+"""A person cannot grasp a page with more."""
 
 LONGEST_FILE = 1_000_000
 MOST_PEOPLE = 1_000_000
@@ -100,7 +100,7 @@ class StudyDesign(ConditionsByCell, Record):
     ``seats`` says who sits where; where it is left out, the participant has seat 0 and the AI seat 1, and ``arms``,
     ``observability`` and ``task`` describe them. Every AI of an episode plays the algorithm of its condition. Every
     participant plays one set of ``episodes`` episodes per condition, ``rounds`` rounds each. ``shared_luck``: the k-th
-    episodes of all sets have the very same r*_t(a). ``swap_labels``: in every second set all arms are reversed, so
+    episodes of all sets have the same r*_t(a). ``swap_labels``: in every second set all arms are reversed, so
     that participants do not notice. ``group`` says how several people become a team. With ``factors`` between
     subjects, each participant plays the conditions of one cell only; ``quotas`` says how many people a cell takes.
     Paper: Experiments; Online Casino Study.
@@ -190,10 +190,10 @@ class StudyDesign(ConditionsByCell, Record):
 
     def _check_icons(self) -> None:
         if self.task.icons and self.seats:
-            raise InvalidInput("task.icons goes without seats: each seat has its own icons.")
+            raise InvalidInput("task.icons must be left out if the design has seats: each seat has its own icons.")
         given = [bool(seat.icons) for seat in self.seating]
         if any(given) and (self.task.kind != "grid" or not all(given)):
-            raise InvalidInput("icons of arms go with task.kind = 'grid', and every seat needs them, or none.")
+            raise InvalidInput("icons of arms require task.kind = 'grid', and every seat needs them, or none.")
         for icon in [icon for seat in self.seating for icon in seat.icons]:
             if "." in icon and (icon not in self.files or is_video(icon)):
                 raise InvalidInput(f"icons must be pictures in the design's folder (or in media), got {icon!r}.")

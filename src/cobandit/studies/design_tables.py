@@ -59,7 +59,7 @@ MARKS = ("holm", "paper")
 """What asterisks are of: p-values after Holm's correction, or the plain ones, as in the paper's figures."""
 
 LOOKS = ("teal", "amber", "violet", "rose")
-"""How a partner may look on the page: a colour, with a face that goes with it."""
+"""How a partner may look on the page: a colour, with a face that belongs to it."""
 
 REGRETS = ("task", "team")
 """Which regret is tested: what the task lost, or what the team observed of it (the paper's R(T))."""
@@ -164,11 +164,11 @@ class MeansRule(Record):
         if self.low > self.high:
             raise InvalidInput(f"means.low is {self.low:g} and means.high is {self.high:g}; low must not be higher.")
         if (self.draw == "fixed") != bool(self.values):
-            raise InvalidInput("means.values goes with means.draw = 'fixed', and only with it.")
+            raise InvalidInput("means.values and means.draw = 'fixed' require each other.")
         if self.step != 0.02 and self.drift != "random-walk":
-            raise InvalidInput(f"means.step goes with means.drift = 'random-walk', and means.drift is {self.drift!r}.")
+            raise InvalidInput(f"means.step requires means.drift = 'random-walk', but means.drift is {self.drift!r}.")
         if (self.drift == "piecewise") != bool(self.changes_at):
-            raise InvalidInput("means.changes_at goes with means.drift = 'piecewise', and only with it.")
+            raise InvalidInput("means.changes_at and means.drift = 'piecewise' require each other.")
         if any(later <= earlier for earlier, later in pairwise(self.changes_at)):
             raise InvalidInput(f"means.changes_at must be rounds in ascending order, got {list(self.changes_at)}.")
         needed = len(self.changes_at) if self.draw == "fixed" else 0
@@ -193,9 +193,9 @@ class Condition(AgentChoice):
 
     In a design for several people, ``alone`` says that each of them plays an episode of their own, with the AI in all
     other seats; otherwise they play together. ``players`` holds a player for every seat and may turn an AI's seat into
-    that of a service, or back; ``service`` takes the place of the seat's own table. ``levels`` names the level of
+    that of a service, or back; ``service`` replaces the seat's own table. ``levels`` names the level of
     each factor of the design. ``observability``, ``means``, ``noise``, ``roles``, ``rounds``, ``delay``, ``actions``
-    and ``robot`` take the place of the design's.
+    and ``robot`` replace the design's.
     """
 
     name: str = entry(_condition_name)
@@ -319,9 +319,9 @@ class Task(Record):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.fillings and self.kind != "burger":
-            raise InvalidInput(f"task.fillings goes with task.kind = 'burger', and task.kind is {self.kind!r}.")
+            raise InvalidInput(f"task.fillings requires task.kind = 'burger', but task.kind is {self.kind!r}.")
         if (self.kind == LINE) != bool(self.layers):
-            raise InvalidInput(f"task.layers goes with task.kind = {LINE!r}, and only with it.")
+            raise InvalidInput(f"task.layers and task.kind = {LINE!r} require each other.")
         if any(list(map(len, layer)) != list(map(len, self.arms)) for layer in self.layers):
             raise InvalidInput("task.layers must have as many labels for each side as task.arms.")
         if len(self.icons) not in (0, 2):
@@ -410,9 +410,9 @@ class Question(Record):
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.answer == "choice") != (len(self.choices) >= 2):
-            raise InvalidInput(f"Question {self.id!r}: two or more choices go with answer = 'choice' only.")
+            raise InvalidInput(f"Question {self.id!r}: two or more choices and answer = 'choice' require each other.")
         if self.screen_out and self.answer != "choice":
-            raise InvalidInput(f"Question {self.id!r}: screen_out goes with answer = 'choice' only.")
+            raise InvalidInput(f"Question {self.id!r}: screen_out requires answer = 'choice'.")
         if any(place >= len(self.choices) for place in self.screen_out):
             raise InvalidInput(
                 f"screen_out of {self.id!r} must hold places of choices, from 0 to {len(self.choices) - 1}, got "
@@ -421,7 +421,7 @@ class Question(Record):
         if self.screen_out and len(self.screen_out) == len(self.choices):
             raise InvalidInput(f"screen_out of {self.id!r} must leave at least one choice, got all of them.")
         if self.stratify and (self.answer != "choice" or not self.required):
-            raise InvalidInput(f"stratify of {self.id!r} goes with answer = 'choice' and an answer that is required.")
+            raise InvalidInput(f"stratify of {self.id!r} requires answer = 'choice' and required = true.")
 
 
 @dataclass(frozen=True)

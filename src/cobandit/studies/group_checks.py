@@ -19,13 +19,13 @@ def check_group(design: StudyDesign) -> None:
     people = len(design.participant_seats)
     if (people > 1) != (design.group is not None):
         raise InvalidInput(
-            f"[group] goes with two or more participants, and the design has {people}; "
-            + ("it is needed." if people > 1 else "leave it out.")
+            f"[group] and two or more participants require each other, but the design has {people}; "
+            + ("add [group]." if people > 1 else "leave [group] out.")
         )
     for condition in design.conditions:
         _check_players(design, condition.name)
         if condition.alone and people < 2:
-            raise InvalidInput(f"alone of the condition {condition.name!r} goes with two or more participants.")
+            raise InvalidInput(f"alone of the condition {condition.name!r} requires two or more participants.")
     services = any("service" in players_of(design, condition.name) for condition in design.conditions)
     if people < 2 and not services:
         return

@@ -94,7 +94,7 @@ class EpisodePlan:
 
     @property
     def practice(self) -> bool:
-        """Whether the episode is there to get used to the task, and does not count."""
+        """Whether the episode is practice and does not count."""
         return self.index < self._practices
 
     @property

@@ -91,7 +91,7 @@ class RewardRule(Record):
         for name, kinds in _OPTIONS.items():
             if self.kind not in kinds and getattr(self, name) != defaults[name]:
                 raise InvalidInput(
-                    f"rewards.{name} goes with rewards.kind = {' or '.join(map(repr, kinds))}, and rewards.kind is "
+                    f"rewards.{name} requires rewards.kind = {' or '.join(map(repr, kinds))}, but rewards.kind is "
                     f"{self.kind!r}."
                 )
         self.model()
@@ -172,7 +172,7 @@ def check_rewards(design: StudyDesign) -> None:
         _check_means(design, name, rule)
     noisy = design.observation == "noisy"
     if noisy != bool(rewards.noise):
-        raise InvalidInput("rewards.noise goes with observation = 'noisy', and only with it.")
+        raise InvalidInput("rewards.noise and observation = 'noisy' require each other.")
     levels = (*design.observability, *(level for condition in design.conditions for level in condition.observability))
     if noisy and any(level != 1.0 for level in levels):
         raise InvalidInput(

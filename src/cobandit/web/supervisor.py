@@ -93,7 +93,7 @@ class _Worker:
 class Supervisor:
     """Keep a number of workers running until a signal stops them.
 
-    A worker may take as long as it needs to start: only one that has ended is replaced. If the very first workers
+    A worker may take as long as it needs to start: only one that has ended is replaced. If the first workers
     cannot start, neither can their replacements, and the supervisor gives up.
     """
 

@@ -145,9 +145,9 @@ class TestHook:
     def test_a_secret_is_needed_and_long(self):
         with pytest.raises(InvalidInput, match="at least 16"):
             AlertHook("https://host/", "short")
-        with pytest.raises(InvalidInput, match="goes with a secret"):
+        with pytest.raises(InvalidInput, match="require each other"):
             Operations(alert_url="https://host/")
-        with pytest.raises(InvalidInput, match="goes with a secret"):
+        with pytest.raises(InvalidInput, match="require each other"):
             Operations(alert_secret=SECRET)
         assert SECRET not in repr(Operations(alert_url="https://host/", alert_secret=SECRET))
 

@@ -239,7 +239,7 @@ class TestSettings:
             Operations(metrics=("0.0.0.0", 9100))
         with pytest.raises(InvalidInput, match="at least 16"):
             Operations(metrics=("0.0.0.0", 9100), metrics_token="short")
-        with pytest.raises(InvalidInput, match="goes with --metrics"):
+        with pytest.raises(InvalidInput, match="requires --metrics"):
             Operations(metrics_token=TOKEN)
         assert TOKEN not in repr(Operations(metrics=("0.0.0.0", 9100), metrics_token=TOKEN))
 

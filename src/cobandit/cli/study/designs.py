@@ -101,7 +101,7 @@ def check(
         screen.print(f"choices and outcomes are known {count(study.delay, 'round')} later")
     if study.warm_start is not None:
         screen.print(f"before each episode {study.warm_start.rounds} rounds with {study.warm_start.make()}")
-    shared = "the very same luck in all sets" if study.shared_luck else "luck of its own in each set"
+    shared = "the same luck in all sets" if study.shared_luck else "luck of its own in each set"
     swapped = "labels swapped in every second set" if study.swap_labels else "labels as they are"
     screen.print(f"order {study.order}; {shared}; {swapped}; languages {', '.join(study.languages)}")
     _print_cells(screen, study)

@@ -82,7 +82,7 @@ def plan(
         _store(study, store, late, database, version)
         return
     if late:
-        raise InvalidInput("--late goes with --set FILE.toml.")
+        raise InvalidInput("--late requires --set FILE.toml.")
     from cobandit.analysis import default_plan, parse_plan, plan_toml, preregistration
     from cobandit.base.files import save_new_text
 

@@ -279,7 +279,7 @@ def backup_schedule(database: str, options: BackupOptions) -> BackupSchedule | N
     seconds = parsing.seconds("every", options.every)
     if options.backup is None:
         if (options.every, options.keep) != (EVERY, KEEP):
-            raise InvalidInput("--every and --keep go with --backup DIR.")
+            raise InvalidInput("--every and --keep require --backup DIR.")
         return None
     return BackupSchedule(database, options.backup, seconds, options.keep)
 
@@ -290,11 +290,11 @@ def _check_robot(config: WebConfig, workers: int) -> None:
     from cobandit.robot.scene.description import require_skin
 
     if require_skin(config.robot_skin) != "own" and config.robot != "simulated":
-        raise InvalidInput(f"--robot-skin goes with --robot simulated, and --robot is {config.robot!r}.")
+        raise InvalidInput(f"--robot-skin requires --robot simulated, but --robot is {config.robot!r}.")
     if config.robot in NO_ARM:
         for option, value in (("--robot-url", config.robot_url), ("--robot-arm", config.robot_arm)):
             if value is not None:
-                raise InvalidInput(f"{option} goes with an arm, and --robot is {config.robot!r}.")
+                raise InvalidInput(f"{option} requires --robot rosbridge, but --robot is {config.robot!r}.")
         return
     if workers > 1:
         raise InvalidInput(f"{workers} workers were asked for, and one process drives the arm: use one.")

@@ -67,7 +67,7 @@ def state(
     from cobandit.web.storage.studies import STATES, set_state
 
     if wanted is None and quota is not None:
-        raise InvalidInput("A quota goes with the state quota: cobandit study state STUDY quota --quota N.")
+        raise InvalidInput("--quota requires the state quota: cobandit study state STUDY quota --quota N.")
     if wanted is not None and wanted not in STATES:
         raise UnknownName("state of a study called", wanted, STATES)
     if wanted is not None:

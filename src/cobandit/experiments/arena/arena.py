@@ -1,4 +1,4 @@
-"""The arena: every leader with every follower, and every whole team, in every setting, by the machinery of panels."""
+"""The arena: every leader with every follower, and every whole team, in every setting. Settings are played as panels."""
 
 from __future__ import annotations
 

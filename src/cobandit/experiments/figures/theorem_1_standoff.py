@@ -1,6 +1,6 @@
 """Thm 1 where it fails, and the two corrections (not a figure of the paper).
 
-What is tried: the very setting of the theorem (L = 2, W = 1, c = 2) in three problems with standoffs, in which the
+The setting is exactly that of the theorem (L = 2, W = 1, c = 2) in three problems with standoffs, in which the
 leader stays in a row for an action that the follower no longer plays; in addition a follower that explores enough
 (Theorem A) and a leader that heeds refusals (Theorem B; docs/discussion/theorem-1.md).
 What it must show: the printed regret grows almost as the rounds; the corrected teams lose less and grow slowly.

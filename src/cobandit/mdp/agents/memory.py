@@ -22,7 +22,7 @@ class StateMemory:
         self.moves = np.zeros((states, actions, states), dtype=np.int64)
 
     def record(self, state: int, action: int, reward: float | None, next_state: int) -> None:
-        """Take in one step; a reward of None is one that was not seen."""
+        """Update with one step; a reward of None is one that was not seen."""
         self.visits[state, action] += 1
         self.moves[state, action, next_state] += 1
         if reward is not None:

@@ -53,7 +53,7 @@ def apa(text: str) -> Markup:
 
 
 def italic_symbols(text: str) -> Markup:
-    """Return a text with the symbols of statistics in italics; what is read is the text itself, to the letter."""
+    """Return a text with the symbols of statistics in italics; screen readers read the text itself, unchanged."""
     from markupsafe import Markup, escape
 
     return Markup(_STATISTICS.sub(r"<i>\1</i>", str(escape(text))))

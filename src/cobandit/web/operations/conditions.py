@@ -46,7 +46,7 @@ class Conditions:
             self._database.close()
 
     def look(self) -> list[Condition]:
-        """Return every condition as it is now. Without a database, nothing is said about studies."""
+        """Return every condition as it is now. Without a database, conditions of studies are left out."""
         with self._lock:
             conditions = [Condition(DISK, name, _low(disk)) for name, disk in self._disks()]
             trouble = self._database.trouble()

@@ -36,7 +36,7 @@ class Operations:
             raise InvalidInput(f"--log must be {' or '.join(FORMATS)}, got {self.log!r}.")
         if self.metrics_token is not None:
             if self.metrics is None:
-                raise InvalidInput("A token for the metrics goes with --metrics ADDRESS:PORT.")
+                raise InvalidInput("A token for the metrics requires --metrics ADDRESS:PORT.")
             if (problem := unusable_secret(self.metrics_token)) is not None:
                 raise InvalidInput(f"The token of the metrics {problem}.")
         elif self.metrics is not None and not is_loopback(self.metrics[0]):
@@ -46,7 +46,8 @@ class Operations:
             )
         if (self.alert_url is None) != (self.alert_secret is None):
             raise InvalidInput(
-                "--alert-url goes with a secret that signs the messages: COBANDIT_ALERT_SECRET or --alert-secret-file."
+                "--alert-url and a secret that signs the messages (COBANDIT_ALERT_SECRET or --alert-secret-file) require "
+                "each other."
             )
         if self.alert_url is not None and self.alert_secret is not None:
             AlertHook(self.alert_url, self.alert_secret)

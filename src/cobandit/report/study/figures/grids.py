@@ -50,7 +50,7 @@ MOST_PANELS = 100
 """Participants or episodes that are drawn in a grid; the table beneath has them all."""
 
 SHADES = {VERY_EASY: EASY, VERY_HARD: HARD}
-"""The backgrounds of episodes in which both conditions do alike (`cobandit.analysis.grids.shaded`)."""
+"""The backgrounds of episodes in which the conditions hardly differ (`cobandit.analysis.grids.shaded`)."""
 
 EVERYBODY = "mean of all"
 LAST_PANEL = "The last panel is the mean over all of them. "
@@ -123,7 +123,7 @@ def _shading(grid: Grid) -> str:
     shaded = {shade: [row.label for row in grid.rows if row.shade == shade] for shade in SHADES}
     which = "; ".join(f"{shade}: {', '.join(labels)}" for shade, labels in shaded.items() if labels) or "no such one"
     return (
-        "Shaded where both conditions do alike (p >= .05, not corrected): green, very easy, where both means lie at or "
+        "Shaded where the conditions do not differ significantly (p >= .05, not corrected): green, very easy, where both means lie at or "
         f"below the lower quartile of all means of the {grid.by}s in both conditions; red, very hard, where both lie "
         f"at or above the upper one ({which}). "
     )

@@ -1,4 +1,4 @@
-"""What the participants said: bars of agreement, with intervals and the paper's asterisks."""
+"""The survey: bars of agreement, with intervals and the paper's asterisks."""
 
 from __future__ import annotations
 

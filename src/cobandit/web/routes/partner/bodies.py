@@ -104,7 +104,7 @@ class ChooseBody(StrictBody):
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         if self.after is not None and (self.round is not None or self.event is not None):
-            raise ValueError("after goes with neither round nor event")
+            raise ValueError("after cannot be combined with round or event")
         return self
 
 

@@ -117,7 +117,7 @@ export class Customer {
   }
 }
 
-/** Hair in the place of the described head, by how it is worn.
+/** Hair for the described head, by how it is worn.
  * @param {Three} three
  * @returns {Record<string, import("three").BufferGeometry[]>} */
 function styles({ SphereGeometry, CylinderGeometry }) {
