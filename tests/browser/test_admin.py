@@ -221,8 +221,10 @@ def test_kinds_search_and_sorting(visit: Callable[..., Visit], server: Server) -
     expect(page.locator("#kind-note")).to_contain_text("never counted")
     page.get_by_role("button", name="Rehearsal 0").click()
     page.get_by_text("cobandit study simulate").first.wait_for()
+    expect(page.locator("#tiles, #search-line").filter(visible=True)).to_have_count(0)
     page.get_by_role("button", name=re.compile("Participants 3")).click()
     row(page, server.name(token)).wait_for()
+    expect(page.locator("#tiles, #search-line").filter(visible=True)).to_have_count(2)
     expect(page.locator("#kind-note")).to_be_hidden()
 
 

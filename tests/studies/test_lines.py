@@ -182,7 +182,7 @@ class TestData:
         ({"warm_start": {"agent": "naive-ucb", "rounds": 4}}, "warm_start must be left out"),
         ({"practice": {"agent": "naive-ucbvi", "rounds": 3}}, "practice.rounds must be a multiple of the 2 layers"),
         ({"rewards": {"kind": "points"}, "observation": "missed-known"}, "task.kind must be 'grid'"),
-        ({"task": LINE.task.to_dict() | {"layers": []}}, "task.layers and task.kind = 'burger-line' require each other"),
+        ({"task": LINE.task.to_dict() | {"layers": []}}, "task.layers and task.kind = 'burger-line' require"),
         ({"task": LINE.task.to_dict() | {"layers": [[["a", "b"], ["c", "d", "e"]]]}}, "task.layers must have as many"),
     ],
 )

@@ -58,7 +58,7 @@ def test_own_words_stay():
     assert design.questionnaires[0].shuffled
     assert (design.questionnaires[0].title, german["questionnaires.my-trust.title"]) == ("The robot", "Der Roboter")
     assert german["questionnaires.my-trust.items.skilled"] == "Gut."
-    assert "Partner" in german["questionnaires.my-trust.items.sensible"]
+    assert "Gegenüber" in german["questionnaires.my-trust.items.sensible"]
     assert design.texts("fr")["questionnaires.my-trust.title"] == "The robot"
 
 

@@ -95,7 +95,7 @@ def check(
         str | None, typer.Option(metavar="URL", help="Address of rosbridge, such as ws://192.168.1.20:9090")
     ] = None,
     arm_file: Annotated[
-        Path | None, typer.Option("--arm", metavar="FILE", help="Description of an arm that is no Fetch (TOML)")
+        Path | None, typer.Option("--arm", metavar="FILE", help="TOML file that describes an arm other than a Fetch")
     ] = None,
     item: Annotated[str, typer.Option(metavar="NAME", help="Item to pick: tomato, lettuce or top_bun")] = "tomato",
     speed: Annotated[float, typer.Option(metavar="FLOAT", help="Fraction of the allowed joint speeds")] = 0.25,

@@ -84,7 +84,7 @@ class PiecewiseMeans:
 
 @dataclass(frozen=True)
 class RandomWalkMeans:
-    """Each mean walks at random between ``low`` and ``high``, independently of the others, and is reflected at both bounds.
+    """Each mean walks at random between ``low`` and ``high``, independently, and is reflected at both bounds.
 
     A step is normal with standard deviation ``step``. The walk begins at ``values`` (row-major over ``arms``), or where
     Unif[low, high] says in each run.

@@ -121,8 +121,8 @@ def make_arm(
 
     ``url`` is for robots behind an address (``ws://192.168.1.20:9090``), ``speed`` the fraction of the allowed joint
     speeds that is used, ``seed`` for what a simulated arm draws; ``model`` is a file that describes an arm behind
-    rosbridge which is no Fetch. Other packages bring drivers by entry points in the group ``cobandit.arms``: a class or
-    function that takes ``url``, ``speed`` and ``seed`` by name.
+    rosbridge other than a Fetch. Other packages bring drivers by entry points in the group ``cobandit.arms``: a class
+    or function that takes ``url``, ``speed`` and ``seed`` by name.
     """
     speed = real(0, 1, above=True)("speed", speed)
     seed = checked_seed(seed)

@@ -56,7 +56,7 @@ class RosbridgeArm(PickAndPlace, AsksPeople):
 
     ``url`` is that of rosbridge, such as ``ws://192.168.1.20:9090``; ``speed`` the fraction of allowed joint speeds;
     ``patience`` how many seconds the robot may stay silent; ``locate`` gives (x, y) of an item where a camera knows it;
-    ``model`` describes an arm that is no Fetch. ``ros`` is 1 or 2 once the robot has reported its joints.
+    ``model`` describes an arm other than a Fetch. ``ros`` is 1 or 2 once the robot has reported its joints.
     """
 
     name = "rosbridge"

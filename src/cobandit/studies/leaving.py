@@ -152,7 +152,7 @@ def _check_addresses(design: StudyDesign) -> None:
         if not recruiter.id and recruiter.name not in BUILT_IN:
             raise InvalidInput(f"recruiter.id must name the parameter with the ID, for {recruiter.name!r}, got ''.")
         if recruiter.id and recruiter.name in (*BUILT_IN, "sona", "label"):
-            raise InvalidInput(f"recruiter.id must be left out for the name {recruiter.name!r}, whose parameters are known.")
+            raise InvalidInput(f"recruiter.id must be left out for {recruiter.name!r}, whose parameters are known.")
         known |= {"id", *recruiter.also, *BUILT_IN.get(recruiter.name, ("", ()))[1]}
     templates = {f"return_url of the outcome {o.outcome!r}": o.return_url for o in design.outcomes}
     if recruiter is not None:

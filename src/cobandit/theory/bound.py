@@ -256,7 +256,7 @@ def _repaired(table: Table, horizon: int) -> float:
     sum of v times; or j*(i) after the first round had played the cell (i, j), j != j*(i), that the leader picked, at
     most sum of w times; or j*(i) otherwise, at most max(w(i, j*), z) times. A stay costs its two rounds and perhaps one
     more, mispredicted, on return to the best row. There the rightly predicted rounds cost at most sum of v; the first
-    round of all, and a stay that the end interrupts, cost one each. Counts are rounded up and at least 1: the first try.
+    round of all, and a stay that the end cuts, cost one each. Counts are rounded up and at least 1: the first try.
     """
     rows: int = table.gaps.shape[0]
     columns: int = table.gaps.shape[1]

@@ -28,7 +28,7 @@ class WebConfig:
     ``partners`` adds the partner service, below /v1.
 
     ``public_url`` is the public address of the server, for links that are copied; without it, the address of the
-    request. ``root_path`` is the path of its host that the server is below, such as /lab.
+    request. ``root_path`` is the URL path of the server behind a proxy, such as /lab.
 
     ``robot`` is "none", "simulated" (``robot_variants`` recordings of each burger, stored in ``robot_folder``,
     with the look ``robot_skin``) or an arm of `cobandit.robot`, which the file ``robot_arm`` may describe.

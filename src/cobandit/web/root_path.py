@@ -1,4 +1,4 @@
-"""The path of a host that the server is below, such as /lab.
+"""The URL path of the server behind a proxy, such as /lab.
 
 Inside the server no address has it: it is removed from each request, and every address that leaves the server in
 a page, a redirect, a cookie, a link or a JSON body begins with it.

@@ -35,7 +35,9 @@ class PartnerServerOptions:
     ] = None
     root_path: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="Path of the host that the server is below", rich_help_panel=THE_SERVER),
+        typer.Option(
+            metavar="PATH", help="URL path of the server behind a proxy, such as /lab", rich_help_panel=THE_SERVER
+        ),
     ] = None
 
 

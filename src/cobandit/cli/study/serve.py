@@ -111,7 +111,9 @@ class ServerOptions:
     ] = None
     root_path: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="Path of the host that the server is below", rich_help_panel=THE_SERVER),
+        typer.Option(
+            metavar="PATH", help="URL path of the server behind a proxy, such as /lab", rich_help_panel=THE_SERVER
+        ),
     ] = None
 
 
@@ -150,7 +152,9 @@ class RobotOptions:
     ] = None
     robot_arm: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Description of an arm that is no Fetch", rich_help_panel=THE_ROBOT),
+        typer.Option(
+            metavar="FILE", help="TOML file that describes an arm other than a Fetch", rich_help_panel=THE_ROBOT
+        ),
     ] = None
     robot_speed: Annotated[
         float,

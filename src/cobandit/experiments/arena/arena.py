@@ -1,4 +1,4 @@
-"""The arena: every leader with every follower, and every whole team, in every setting. Settings are played as panels."""
+"""The arena: every leader with every follower, and every whole team, in every setting; settings are panels."""
 
 from __future__ import annotations
 

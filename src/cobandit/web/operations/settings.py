@@ -46,8 +46,8 @@ class Operations:
             )
         if (self.alert_url is None) != (self.alert_secret is None):
             raise InvalidInput(
-                "--alert-url and a secret that signs the messages (COBANDIT_ALERT_SECRET or --alert-secret-file) require "
-                "each other."
+                "--alert-url and a secret that signs the messages (COBANDIT_ALERT_SECRET or "
+                "--alert-secret-file) require each other."
             )
         if self.alert_url is not None and self.alert_secret is not None:
             AlertHook(self.alert_url, self.alert_secret)

@@ -123,9 +123,9 @@ def _shading(grid: Grid) -> str:
     shaded = {shade: [row.label for row in grid.rows if row.shade == shade] for shade in SHADES}
     which = "; ".join(f"{shade}: {', '.join(labels)}" for shade, labels in shaded.items() if labels) or "no such one"
     return (
-        "Shaded where the conditions do not differ significantly (p >= .05, not corrected): green, very easy, where both means lie at or "
-        f"below the lower quartile of all means of the {grid.by}s in both conditions; red, very hard, where both lie "
-        f"at or above the upper one ({which}). "
+        "Shaded where the conditions do not differ significantly (p >= .05, not corrected): green, very easy, where "
+        f"both means lie at or below the lower quartile of all means of the {grid.by}s in both conditions; red, very "
+        f"hard, where both lie at or above the upper one ({which}). "
     )
 
 

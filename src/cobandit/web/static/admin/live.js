@@ -281,6 +281,7 @@ function showTiles(data) {
   for (const button of box.children) {
     say(button.lastChild, number(data.counts[view.kind][/** @type {Status} */ (button.dataset.status)]));
   }
+  box.hidden = find("search-line").hidden = !allPeople(data); // "No participants yet" says more than empty counters
   showTilesPressed();
 }
 

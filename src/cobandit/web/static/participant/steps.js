@@ -222,11 +222,13 @@ function record(results, texts) {
     bar.style.setProperty("height", `${best ? Math.max(4, (100 * value) / best) : 4}%`);
     return bar;
   });
+  const axis = el("div", { class: "bars-axis", "aria-hidden": "true" }, el("span", {}, texts.shown(1)), el("span", {}, texts.shown(results.length)));
+  axis.style.setProperty("--bars", String(results.length));
   const first = latest > Math.max(...results.slice(0, -1));
   return el("div", { class: "card record-of-results" },
     el("p", { class: first ? "record-broken" : null }, first ? texts.say("rest.record") : texts.say("rest.best", { n: best })),
     el("div", { class: "bars", role: "img", "aria-label": `${texts.say("rest.chart")}: ${results.map((value) => texts.shown(value)).join(", ")}` }, bars),
-    el("div", { class: "bars-axis", "aria-hidden": "true" }, el("span", {}, texts.shown(1)), el("span", {}, texts.shown(results.length))),
+    axis,
     el("p", { class: "soft" }, texts.say("rest.average", { n: Math.round(mean) })));
 }
 
