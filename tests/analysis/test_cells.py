@@ -9,8 +9,8 @@ import pytest
 from scipy import stats as scipy_stats
 
 from cobandit import InvalidInput
-from cobandit.analysis import analyse_data, default_plan, parse_plan, power_analysis, preregistration
-from cobandit.analysis.plan import AnalysisPlan, Hypothesis, plan_toml
+from cobandit.analysis import analyse_data, default_plan, parse_plan, plan_toml, power_analysis, preregistration
+from cobandit.analysis.plan import AnalysisPlan, Hypothesis
 from cobandit.analysis.population import population
 from cobandit.analysis.power import crowds_of, measures_of
 from cobandit.stats import mixed_anova, two_sample_p_values

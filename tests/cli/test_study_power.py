@@ -8,8 +8,7 @@ import re
 
 import pytest
 
-from cobandit.analysis import power_analysis
-from cobandit.analysis.plan import default_plan, plan_toml
+from cobandit.analysis import default_plan, plan_toml, power_analysis
 from cobandit.studies import load_design
 
 SMALL = ("--participants", "4,8", "--simulations", "12")

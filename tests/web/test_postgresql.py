@@ -216,7 +216,7 @@ def test_a_violated_constraint_is_logged_without_the_row(
 ) -> None:
     sent = key()
     assert two[0].arrive(key=sent).status_code == 201
-    monkeypatch.setattr("cobandit.web.services.participants._known", lambda *_: None)
+    monkeypatch.setattr("cobandit.web.services.participants.known_participant", lambda *_: None)
     assert two[0].arrive(key=sent).status_code == 503
     assert "violates unique constraint" in caplog.text
     assert sent not in caplog.text

@@ -22,10 +22,10 @@ from cobandit.analysis.plan import (
     Listed,
     default_plan,
     parse_plan,
-    plan_toml,
     read_plan_text,
     text_digest,
 )
+from cobandit.analysis.plan_file import plan_toml
 from cobandit.analysis.plan_state import PlanState
 from cobandit.analysis.population import Population, population, read_population
 from cobandit.analysis.power import power_analysis

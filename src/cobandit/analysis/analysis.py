@@ -23,7 +23,8 @@ from cobandit.analysis.grids import descriptions, grids
 from cobandit.analysis.hypotheses import hypothesis_results, score_hypotheses
 from cobandit.analysis.measures import Measures, measures
 from cobandit.analysis.methods_text import methods
-from cobandit.analysis.plan import GOOD, SCORE, TASK_REGRET, TEAM_REGRET, AnalysisPlan, default_plan, plan_toml
+from cobandit.analysis.plan import GOOD, SCORE, TASK_REGRET, TEAM_REGRET, AnalysisPlan, default_plan
+from cobandit.analysis.plan_file import plan_toml
 from cobandit.analysis.plan_state import PlanState, plan_state
 from cobandit.analysis.results_text import results
 from cobandit.analysis.scales import scale_hypotheses, scale_reliability

@@ -74,7 +74,7 @@ def hypothesis_results(
 def _companions(
     hypothesis: Hypothesis, findings: tuple[Finding, ...], others: Sequence[Hypothesis]
 ) -> tuple[Finding, ...]:
-    """Return the companions; those of a mixed analysis are effects that no hypothesis is about, beside that within."""
+    """Return the companions; those of a mixed analysis are effects that no hypothesis is about, and the one within."""
     if hypothesis.test != "mixed-anova":
         return findings[1:]
     asked = {other.essential for other in others}

@@ -104,7 +104,13 @@ def test_a_video_is_sent_as_fast_as_a_client_reads(short_sqlite: str, asked: byt
     async def scene() -> None:
         app = create_app(WebConfig(database=short_sqlite))
         path = f"/media/{'0' * 64}/a.mp4"
-        scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b""}
+        scope: dict[str, Any] = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+        }
         scope |= {"headers": [(b"range", asked)], "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80)}
         scope |= {"scheme": "http", "http_version": "1.1", "root_path": "", "asgi": {"version": "3.0"}}
         gone = asyncio.Event()

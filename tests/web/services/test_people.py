@@ -13,7 +13,8 @@ from sqlalchemy import Connection, event, text
 
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign
 from cobandit.web.refusals import Refused
-from cobandit.web.services.participants import Arrival, Given, Participants
+from cobandit.web.services.arrivals import Arrival
+from cobandit.web.services.participants import Given, Participants
 from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.rounds import Move

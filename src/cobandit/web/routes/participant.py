@@ -40,7 +40,8 @@ from cobandit.web.routes.bodies import (
 from cobandit.web.routes.moves import PATH, STREAM_PATH, TOKEN
 from cobandit.web.security import Throttle
 from cobandit.web.services.admission import refused
-from cobandit.web.services.participants import Arrival, Given, Participants
+from cobandit.web.services.arrivals import Arrival
+from cobandit.web.services.participants import Given, Participants
 from cobandit.web.services.people import UNKNOWN_LINK
 from cobandit.web.services.recruiting import recruit, unfilled
 from cobandit.web.storage.events import Event

@@ -25,11 +25,12 @@ from cobandit.studies.leaving import SCREENED_OUT, is_screened_out
 from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.security import new_token
 from cobandit.web.services.admission import reason_to_refuse, refused
+from cobandit.web.services.arrivals import Arrival, add_arrival, known_participant
 from cobandit.web.services.new_moves import new_moves
 from cobandit.web.services.page_events import store_events, store_wrong_attempt
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
 from cobandit.web.services.places import take_order, take_place
-from cobandit.web.services.recruiting import Recruit, note_unfilled, thanks_for, unfilled
+from cobandit.web.services.recruiting import note_unfilled, thanks_for, unfilled
 from cobandit.web.services.results import results_of
 from cobandit.web.services.robot.stage import Stage
 from cobandit.web.services.together import Together, answer_view
@@ -39,29 +40,14 @@ from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.events import Event, event_by_key
 from cobandit.web.storage.moves import StoreRounds
 from cobandit.web.storage.participants import (
-    Participant,
-    add_participant,
     mark_seen,
-    participant_by_key,
-    participant_by_recruiter,
     touch,
 )
 from cobandit.web.storage.rounds import Move
 from cobandit.web.storage.studies import Study, all_studies, find_study, locked_study, study_by_id
-from cobandit.web.storage.values import as_json, now_ms
+from cobandit.web.storage.values import now_ms
 
 MOST_MOVES = 200
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """A visitor who agrees to take part; ``recruit`` identifies the person to the service that sent them."""
-
-    key: str
-    consent_version: str
-    language: str | None = None
-    kind: str = "real"
-    recruit: Recruit | None = None
 
 
 @dataclass(frozen=True)
@@ -160,17 +146,17 @@ class Participants:
         language = _language(design.languages, arrival.language)
 
         def job(connection: Connection) -> tuple[str, bool]:
-            known = _known(connection, study.id, arrival)
+            known = known_participant(connection, study.id, arrival)
             if known is None:
                 # Again with the study locked: of two arrivals with one key, the second must find the first. A violated
                 # constraint would put the key into PostgreSQL's log.
                 locked_study(connection, study.id)
-                known = _known(connection, study.id, arrival)
+                known = known_participant(connection, study.id, arrival)
             if known is not None:
                 return known.token, False
             self._admit(connection, study.id, arrival.kind)
             token, now = new_token(), now_ms()
-            participant = _add(connection, study.id, arrival, token=token, language=language, now=now)
+            participant = add_arrival(connection, study.id, arrival, token=token, language=language, now=now)
             add_answer(connection, participant, "consent", consent, now, None)
             return token, True
 
@@ -451,50 +437,6 @@ class Participants:
 def _episode_number(person: ActiveParticipant) -> int | None:
     """Return the number of the episode that is being played, if one is."""
     return person.step.number if person.step.kind == "episode" else None
-
-
-def _known(connection: Connection, study: int, arrival: Arrival) -> Participant | None:
-    """Return the participant with this key or recruiting id; refuse if that does not prove the identity."""
-    known = participant_by_key(connection, study, arrival.key)
-    recruit = arrival.recruit
-    if known is not None:
-        who = (None, None) if recruit is None else (recruit.recruiter, recruit.external_id)
-        if (known.kind, known.recruiter, known.external_id) != (arrival.kind, *who):
-            raise conflict("key-used", "Another participant has arrived with this key. Choose a new key.")
-        return known
-    if recruit is None:
-        return None
-    known = participant_by_recruiter(connection, study, arrival.kind, recruit.recruiter, recruit.external_id)
-    if known is not None and not recruit.known_to_one_only and arrival.kind == "real":
-        raise Refused(
-            403,
-            "forbidden",
-            "This link has already been used in another browser. Please continue there, or ask the person who "
-            "sent you the link for a personal one.",
-        )
-    return known
-
-
-def _add(connection: Connection, study: int, arrival: Arrival, *, token: str, language: str, now: int) -> int:
-    recruit = arrival.recruit
-    seed, order = take_place(connection, study, arrival.kind, now)
-    return add_participant(
-        connection,
-        study_id=study,
-        token=token,
-        key=arrival.key,
-        kind=arrival.kind,
-        label=recruit.external_id if recruit is not None and recruit.recruiter == "label" else None,
-        recruiter=None if recruit is None else recruit.recruiter,
-        external_id=None if recruit is None else recruit.external_id,
-        recruiting=None if recruit is None else as_json(dict(recruit.more)),
-        seed=str(seed),
-        order_index=order,
-        language=language,
-        created_at=now,
-        consented_at=now,
-        last_seen=now,
-    )
 
 
 def _language(known: Sequence[str], wanted: str | None) -> str:
