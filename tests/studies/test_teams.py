@@ -56,7 +56,7 @@ class TestDesigns:
     @pytest.mark.parametrize(
         ("changes", "message"),
         [
-            ({"group": None}, "the design has 2; it is needed"),
+            ({"group": None}, "the design has 2; add .group."),
             ({"warm_start": {"agent": "naive-ucb", "rounds": 3}}, "warm_start must be left out"),
             ({"partners": [{"name": "A", "look": "teal"}, {"name": "B", "look": "rose"}]}, "partners|names 0 seats"),
             ({"group": {"short_pay": "1.00"}}, "needs the currency"),
@@ -68,7 +68,7 @@ class TestDesigns:
             team_design(**changes)
 
     def test_a_group_needs_two_people(self):
-        with pytest.raises(cb.InvalidInput, match="the design has 1; leave it out"):
+        with pytest.raises(cb.InvalidInput, match="the design has 1; leave .group. out"):
             service_design(group={})
 
     def test_conditions_keep_people_in_their_seats(self):

@@ -178,7 +178,7 @@ def _problem(described: Mapping[str, Any]) -> Problem | MarkovProblem:
         if "reward" in options or "name" in options:
             raise InvalidInput("problem.reward and problem.name cannot be combined with problem.markov.")
         if "relabel" in options:
-            raise InvalidInput("problem.relabel must be left out with problem.markov, which cannot be relabelled.")
+            raise InvalidInput("problem.relabel must be left out: Markov problems cannot be relabelled.")
         return make_problem(options.pop("markov"), **options)
     reward, relabel = options.pop("reward", "bernoulli"), options.pop("relabel", False)
     if reward not in ("bernoulli", "gaussian"):

@@ -53,9 +53,9 @@ def _run(cases: list[Command] | list[Analysis]) -> dict[str, Any]:
 
 
 def _again(group: str, pattern: str) -> dict[str, Any]:
-    """Return the recording of a group in which the cases that match the pattern are new."""
+    """Record the cases of a group that match the pattern."""
     every: list[Any] = commands() if group == "commands" else analyses()
-    return load(group) | _run([case for case in every if fnmatch.fnmatchcase(case.name, pattern)])
+    return _run([case for case in every if fnmatch.fnmatchcase(case.name, pattern)])
 
 
 def _print_differences(group: str, cases: dict[str, Any]) -> None:
@@ -71,7 +71,7 @@ def main(*arguments: str) -> None:
     recorded: dict[str, dict[str, Any]] = {}
     for chosen in [group for group in groups if ":" in group]:
         group, pattern = chosen.split(":", 1)
-        recorded[group] = _again(group, pattern)
+        recorded[group] = recorded.get(group, load(group)) | _again(group, pattern)
     if not groups or "world" in groups:
         with tempfile.TemporaryDirectory() as folder:
             world = World(Path(folder))
