@@ -483,6 +483,8 @@ class TestFirstPages:
         changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
         assert PROJECT["version"] == cobandit.__version__
         assert re.search(rf"^## \[?{re.escape(cobandit.__version__)}\]?", changes, re.MULTILINE)
+        entries = re.findall(r"^- \*\*(.+?)\*\*", changes, re.MULTILINE)
+        assert len(entries) == len(set(entries)) > 40  # a merge easily keeps both versions of an entry
 
     def test_hooks_are_local(self):
         hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
