@@ -90,7 +90,7 @@ class TestDesigns:
             StudyDesign.from_dict(THREE.to_dict() | {"task": task})
 
     def test_two_people_need_a_group(self):
-        with pytest.raises(cb.InvalidInput, match="require each other, but the design has 2; add .group."):
+        with pytest.raises(cb.InvalidInput, match=r"require each other, but the design has 2; add .group."):
             seated("participant", "participant", "agent")
 
     def test_more_team_actions_than_a_page_can_show(self):

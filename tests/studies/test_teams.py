@@ -68,7 +68,7 @@ class TestDesigns:
             team_design(**changes)
 
     def test_a_group_needs_two_people(self):
-        with pytest.raises(cb.InvalidInput, match="the design has 1; leave .group. out"):
+        with pytest.raises(cb.InvalidInput, match=r"the design has 1; leave .group. out"):
             service_design(group={})
 
     def test_conditions_keep_people_in_their_seats(self):
