@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import operator
 import random
 import time
 import uuid
@@ -135,7 +136,7 @@ def _observe_body(
     if not {"round", "event"} & set(body):
         raise InvalidInput("observe needs round=... or event=..., so that a repeated report counts once.")
     if action is not None:
-        body["action"] = [int(arm) for arm in action]
+        body["action"] = [operator.index(arm) for arm in action]  # int() would round 0.9 to 0
     if not isinstance(reward, _Later):
         body["reward"] = None if reward is None else _number(reward)
     if override:

@@ -41,11 +41,15 @@ try { await game.observe({ round: 1, reward: 0.5 }); } catch (error) {
   if (!(error instanceof PartnerError)) throw error;
   refused = [error.status, error.code];
 }
+let unsent = null;
+try { await game.observe({ round: 1, reward: NaN }); } catch (error) { unsent = error.name; }
+let foreign = null;
+try { await new PartnerClient(%(other)s, "cb_x").newGame("js", "g"); } catch (error) { foreign = error.status; }
 const history = await game.history({ limit: 5 });
 const view = await copy.view();
 await game.delete();
 const { rounds, more } = history;
-console.log(JSON.stringify({ arms, refused, rounds: rounds.length, more, next: view.next.round }));
+console.log(JSON.stringify({ arms, refused, unsent, foreign, rounds: rounds.length, more, next: view.next.round }));
 """
 
 
@@ -73,14 +77,23 @@ def test_javascript_plays_as_python_does(on_sqlite: Service, tmp_path: Path, ser
         assert answer.headers["content-type"].startswith("text/javascript")
         module = tmp_path / "client.mjs"
         module.write_text(answer.text, encoding="utf-8")
-    values = {"url": on_sqlite.url, "key": on_sqlite.keys["admin"], "setting": SETTING, "module": module.as_uri()}
+    other = Flaky([b"HTTP/1.1 404 X\r\nconnection: close\r\ncontent-length: 6\r\n\r\n<html>"])
+    values = {
+        "url": on_sqlite.url,
+        "other": other.url,
+        "key": on_sqlite.keys["admin"],
+        "setting": SETTING,
+        "module": module.as_uri(),
+    }
     script = tmp_path / "play.mjs"
     script.write_text(SCRIPT % ({name: json.dumps(value) for name, value in values.items()} | {"rounds": ROUNDS}))
     done = subprocess.run([node, str(script)], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    other.close()
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert said.pop("arms") == arms_of_python(on_sqlite.client())
-    assert said == {"refused": [409, "already-observed"], "rounds": 5, "more": True, "next": ROUNDS + 1}
+    expected = {"refused": [409, "already-observed"], "unsent": "RangeError", "rounds": 5, "more": True}
+    assert said == expected | {"foreign": 404, "next": ROUNDS + 1}
 
 
 def test_asyncio_plays_as_the_blocking_client_does(on_sqlite: Service) -> None:
@@ -181,6 +194,12 @@ def test_a_wrong_address_or_key_is_refused(url: str, key: Any) -> None:
 def test_a_report_needs_a_round_or_an_event() -> None:
     with PartnerClient("http://127.0.0.1:1", "cb_x") as client, pytest.raises(InvalidInput, match="round="):
         client.game("t", "g").observe((0, 0), 1.0)
+
+
+@pytest.mark.parametrize("action", [(0.9, 0), ("0", 0), (None, 0)])
+def test_an_action_that_would_be_rounded_is_refused(action: Any) -> None:
+    with PartnerClient("http://127.0.0.1:1", "cb_x") as client, pytest.raises(TypeError, match="integer"):
+        client.game("t", "g").observe(action, 1.0, round=1)
 
 
 def test_the_client_loads_nothing_of_the_server() -> None:

@@ -127,10 +127,11 @@ export class PartnerClient {
           signal: AbortSignal.timeout(this.#timeout),
         });
         if (!PASSING.includes(response.status)) {
+          const answer = parsed(await response.text());
+          if (response.ok && answer !== null) return answer;
           if (response.status === 404 && method === "DELETE" && attempt > 0) return { done: true };
-          const answer = await response.json();
-          if (response.ok) return answer;
-          throw new PartnerError(response.status, answer.error ?? "unknown", answer.message ?? "The request failed.");
+          const message = answer?.message ?? `The server at ${this.#url} answers ${response.status}.`;
+          throw new PartnerError(response.status, answer?.error ?? "unknown", message);
         }
       } catch (error) {
         if (error instanceof PartnerError) throw error;
@@ -144,6 +145,20 @@ export class PartnerClient {
       const pause = Math.min(LONGEST_PAUSE_MS, asked || 50 * 2 ** attempt) * (1 + Math.random() / 4);
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
+  }
+}
+
+/**
+ * Return the object in an answer; null: it holds none, so it is not one of the service.
+ * @param {string} text
+ * @returns {any}
+ */
+function parsed(text) {
+  try {
+    const answer = JSON.parse(text);
+    return typeof answer === "object" ? answer : null;
+  } catch {
+    return null;
   }
 }
 
@@ -180,6 +195,9 @@ export class Game {
    * @returns {Promise<Observed>}
    */
   async observe(feedback) {
+    if (typeof feedback.reward === "number" && !Number.isFinite(feedback.reward)) {
+      throw new RangeError(`reward must be a finite number or null, got ${feedback.reward}.`); // JSON would make it null
+    }
     /** @type {Observed} */
     const observed = await this.#client.request("POST", `${this.#path}/observe`, feedback);
     this.#ended = Math.max(this.#ended, observed.next.round - 1);
