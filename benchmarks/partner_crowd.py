@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+import uvloop
+
 from benchmarks.crowd import cpu_seconds, open_line
 from cobandit.remote.partner import PartnerClient
 
@@ -173,7 +175,7 @@ def main(order: PartnerOrder) -> Pairs:
         client.create_team(TEAM, "partner-aware-ucb", (2, 2), 1, observability=[1.0, 0.4], options={"window": 5})
         for number in range(order.clients):
             client.new_game(TEAM, f"g{number}", seed=number)
-    return asyncio.run(_measure(order))
+    return uvloop.run(_measure(order))
 
 
 if __name__ == "__main__":

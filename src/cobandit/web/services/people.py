@@ -238,8 +238,24 @@ class Turns:
         del self._waiting[token]
 
 
+class Turn:
+    """A context in which one request has a turn; a class, since every move enters one."""
+
+    __slots__ = ("_token", "_turns")
+
+    def __init__(self, turns: Turns, token: str) -> None:
+        self._turns, self._token = turns, token
+
+    async def __aenter__(self) -> None:
+        if not self._turns.take(self._token):
+            await self._turns.wait(self._token)
+
+    async def __aexit__(self, *problem: object) -> None:
+        self._turns.pass_on(self._token)
+
+
 class _Turn:
-    """A context in which one request has a participant to itself; a class, since every move enters one."""
+    """A context in which one request has a participant to itself."""
 
     __slots__ = ("_fresh", "_people", "_token")
 

@@ -18,7 +18,7 @@ from cobandit.studies import Choice, Episode
 from cobandit.studies.rounds import hash_version
 from cobandit.web.refusals import Refused, busy, conflict
 from cobandit.web.services.games import Game, leaving_seats, new_move, team_plan, timed_out
-from cobandit.web.services.people import ActiveParticipant, Turns, episode_of
+from cobandit.web.services.people import ActiveParticipant, Turn, Turns, episode_of
 from cobandit.web.services.streams import Hub
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.participants import Stale
@@ -49,22 +49,6 @@ Then = Callable[[Connection, Team, Sequence[int]], None]
 """What is written together with a takeover for good, with the team before it and the seats that are taken over."""
 
 
-class _Turn:
-    """A context for one writer of a team; a class, since every move enters one."""
-
-    __slots__ = ("_team", "_turns")
-
-    def __init__(self, turns: Turns, team: str) -> None:
-        self._turns, self._team = turns, team
-
-    async def __aenter__(self) -> None:
-        if not self._turns.take(self._team):
-            await self._turns.wait(self._team)
-
-    async def __aexit__(self, *problem: object) -> None:
-        self._turns.pass_on(self._team)
-
-
 class Teams:
     """The games of teams in one process."""
 
@@ -74,9 +58,9 @@ class Teams:
         self._turns = Turns()
         self.hub = Hub()
 
-    def turn(self, team: int) -> _Turn:
+    def turn(self, team: int) -> Turn:
         """Return a context in which nothing else is written to a team by this process."""
-        return _Turn(self._turns, str(team))
+        return Turn(self._turns, str(team))
 
     # Games
 

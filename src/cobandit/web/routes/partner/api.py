@@ -96,7 +96,12 @@ async def delete_team(team: TeamName, tenant: Admin, teams: TeamsService) -> Don
     return DoneBody()
 
 
-@router.post("/teams/{team}/games", response_model=GameView, responses={201: {"model": GameView}})
+@router.post(
+    "/teams/{team}/games",
+    response_model=GameView,
+    response_model_exclude_none=True,
+    responses={201: {"model": GameView}},
+)
 async def create_game(team: TeamName, body: GameBody, tenant: Player, teams: TeamsService, response: Response) -> Any:
     """Begin a game, or import one (scope play); 200: it was there already."""
     game, new = await teams.create_game((tenant, team, body.game), body.seed, body.state)

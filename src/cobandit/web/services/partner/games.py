@@ -12,8 +12,7 @@ import json
 import logging
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +21,7 @@ from cobandit.base.json_types import JsonObject
 from cobandit.engine.partner_game import Entry, GameConflict, OpenRound, PartnerGame
 from cobandit.web.refusals import Refused, busy, conflict, not_found
 from cobandit.web.services.partner.settings import TeamSetting, ranks_of_game
-from cobandit.web.services.people import Turns
+from cobandit.web.services.people import Turn, Turns
 from cobandit.web.storage import partner_games as storage
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.participants import Stale
@@ -229,15 +228,8 @@ class Games:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    @asynccontextmanager
-    async def _turn(self, place: Place) -> AsyncIterator[None]:
-        name = "\n".join(place)
-        if not self._turns.take(name):
-            await self._turns.wait(name)
-        try:
-            yield
-        finally:
-            self._turns.pass_on(name)
+    def _turn(self, place: Place) -> Turn:
+        return Turn(self._turns, "\n".join(place))
 
     async def _active(self, place: Place) -> ActiveGame:
         active = self._games.get(place)
