@@ -54,6 +54,13 @@ class Call:
         return self.status in SUCCESS
 
 
+def _still_open(state: dict[str, Any], episode: int, t: int) -> bool:
+    """Return whether a member of a team may still make the move of a round."""
+    view, team = state.get("episode"), state.get("team")
+    here = bool(view and team) and (view["index"], view["played"] + 1) == (episode, t)
+    return here and not team["moved"]
+
+
 class History:
     """Calls in the order of their sending; ``mark`` is asked for a number whenever an answer has come."""
 
@@ -92,6 +99,7 @@ class Client:
         self._url, self.name, self._design, self._history, self._twice = url, name, design, history, twice
         self._rng = random.Random(f"{seed}:{name}")
         self._hurry = hurry
+        self._hurried = False
 
     def _key(self) -> str:
         return f"{self._rng.getrandbits(64):016x}"
@@ -153,9 +161,13 @@ class Client:
         if not state["team"]["moved"]:
             if self._hurry is not None and self._rng.random() < HURRIED:
                 await asyncio.to_thread(self._hurry, self._history.tokens[self.name])
-                for _ in range(self._rng.randrange(12)):  # now and then the takeover is faster, or comes with the move
-                    await self._get("")
-                    await asyncio.sleep(_pause(0))
+                # The first time the takeover is waited for; later it comes sooner, later or with the move.
+                looks = self._rng.randrange(12) if self._hurried else TRIES
+                self._hurried = True
+                for number in range(looks):
+                    if not _still_open(await self._get(""), view["index"], t):
+                        break
+                    await asyncio.sleep(_pause(number))
             move = {"t": t, "arm": self._rng.randrange(2), "key": self._key(), "ms": 500}
             if await self._do("rounds", f"{self._path}/rounds", {"episode": view["index"], "moves": [move]}) == {}:
                 return
