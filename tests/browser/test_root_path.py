@@ -15,7 +15,7 @@ from tests.browser.conftest import Visit
 from tests.browser.participants import DESIGNS, at, choose, expect, go_on, pass_quiz, wait_shown
 from tests.browser.site import PASSWORD
 from tests.web.proxies import started
-from tests.web.servers import StudyServer
+from tests.web.servers import ForkedServer
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("below")
     database = f"sqlite:///{folder / 'studies.sqlite'}"
     prepare(database, DESIGNS[:1], password=PASSWORD, seed=7)
-    server = StudyServer(WebConfig(database, demo=True, consent_elsewhere=True, root_path=ROOT)).start()
+    server = ForkedServer(WebConfig(database, demo=True, consent_elsewhere=True, root_path=ROOT)).start()
     try:
         with started("nginx", server, folder, ROOT) as proxy:
             yield f"https://127.0.0.1:{proxy.port}{ROOT}"

@@ -13,7 +13,7 @@ from cobandit.studies import StudyDesign, load_design
 from cobandit.web import WebConfig
 from tests.faults import harness
 from tests.web.prepared import prepare_copy
-from tests.web.servers import StudyServer
+from tests.web.servers import ForkedServer, StudyServer
 
 SEED = 20_240_601
 FAULTS = int(os.environ.get("COBANDIT_FAULTS", "48"))
@@ -43,7 +43,8 @@ def _starting() -> Iterator[Callable[..., Any]]:
             environment: dict[str, str] | None = None,
         ) -> Any:
             prepare_copy(database, designs, "correct horse", SEED)
-            server = StudyServer(WebConfig(database=database, consent_elsewhere=True), workers)
+            kind = StudyServer if environment else ForkedServer
+            server = kind(WebConfig(database=database, consent_elsewhere=True), workers)
             server.script = script + server.script
             server.environment = environment or {}
             stack.callback(server.stop)

@@ -25,7 +25,7 @@ from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
 from tests.faults.harness import Gone, _closed, _message
 from tests.faults.listener import Listener
-from tests.web.servers import StudyServer
+from tests.web.servers import ForkedServer, StudyServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -175,7 +175,7 @@ def serve(database: str, workers: int = 1) -> tuple[StudyServer, str]:
             key = add_key(connection, "faults", "faults", scope="admin", rate=MOST_RATE)[1]
     finally:
         opened.close()
-    return StudyServer(WebConfig(database=database, partners=True), workers), key
+    return ForkedServer(WebConfig(database=database, partners=True), workers), key
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])

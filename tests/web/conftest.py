@@ -249,7 +249,7 @@ def start_server() -> Iterator[Callable[..., Any]]:
     started: list[Any] = []
 
     def start(config: WebConfig, workers: int = 1) -> Any:
-        server = servers.StudyServer(config, workers)
+        server = servers.ForkedServer(config, workers)
         started.append(server)
         return server.start()
 

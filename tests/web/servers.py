@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import urllib.error
 import urllib.request
 import warnings
@@ -105,7 +106,7 @@ class StudyServer:
         self.environment: dict[str, str] = {}
         self.log: Path | None = None
         """A file for what the server prints; None: where the test prints."""
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Forked | None = None
 
     @property
     def port(self) -> int:
@@ -123,9 +124,7 @@ class StudyServer:
     def start(self) -> StudyServer:
         """Start it, and wait until it answers."""
         environment = os.environ | {VARIABLE: json.dumps(asdict(self.config))} | self.environment
-        command = [sys.executable, "-c", self.script, str(self.port), str(self.workers)]
-        with contextlib.nullcontext() if self.log is None else self.log.open("ab") as printed:
-            self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stderr=printed)
+        self._process = self._begin([str(self.port), str(self.workers)], environment)
         self.starts += 1
         deadline = time.monotonic() + PATIENCE
         while not self.answers():
@@ -136,6 +135,11 @@ class StudyServer:
                 raise RuntimeError(f"The server did not answer within {PATIENCE} s.")
             time.sleep(0.02)
         return self
+
+    def _begin(self, arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes] | Forked:
+        command = [sys.executable, "-c", self.script, *arguments]
+        with contextlib.nullcontext() if self.log is None else self.log.open("ab") as printed:
+            return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stderr=printed)
 
     def answers(self) -> bool:
         """Whether it is there."""
@@ -199,6 +203,55 @@ def _serve(config: WebConfig, listening: socket.socket, vendor: Path) -> None:
     """Serve as the command does, with the third-party scripts of this folder."""
     assets.VENDOR = vendor
     serve(config, listening)
+
+
+class Forked:
+    """A script in a process that is forked like those of `served`, to be used like one of `subprocess`."""
+
+    def __init__(self, script: str, arguments: list[str], environment: dict[str, str], log: Path | None) -> None:
+        self._process = _FORKS.Process(target=_run_script, args=(script, arguments, environment, log))
+        self._process.start()
+        self.terminate, self.kill = self._process.terminate, self._process.kill
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def poll(self) -> int | None:
+        """Return the exit code, None while it runs."""
+        return self._process.exitcode
+
+    @property
+    def returncode(self) -> int | None:
+        return self.poll()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end; return the exit code."""
+        self._process.join(timeout)
+        if (code := self.poll()) is None:
+            raise subprocess.TimeoutExpired("a forked server", timeout or 0.0)
+        return code
+
+
+def _run_script(script: str, arguments: list[str], environment: dict[str, str], log: Path | None) -> None:
+    """Run a script as ``python -c`` does."""
+    os.environ.clear()
+    os.environ.update(environment)
+    if log is not None:
+        file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.dup2(file, sys.stderr.fileno())
+        os.close(file)
+    sys.argv[:] = ["-c", *arguments]
+    main = sys.modules["__main__"] = types.ModuleType("__main__")  # its own children look for no file
+    exec(script, vars(main))
+
+
+class ForkedServer(StudyServer):
+    """The same, forked from a process that has imported and built the server: it need not import anything."""
+
+    def _begin(self, arguments: list[str], environment: dict[str, str]) -> Forked:
+        return Forked(self.script, arguments, environment, self.log)
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from cobandit.web import WebConfig
 from cobandit.web.edge import RESERVED_FILES, Limits
 from cobandit.web.security import HEADERS, network_of
 from tests.clients import PATIENCE, statuses
-from tests.web.servers import StudyServer, until
+from tests.web.servers import ForkedServer, until
 
 ASKED = b"GET /api/messages/en HTTP/1.1\r\nhost: x\r\n\r\n"
 LAST = b"GET /api/messages/en HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
@@ -36,7 +36,7 @@ SCRIPT = (
 HASTY = {"head_seconds": 0.1, "body_seconds": 0.1, "idle_seconds": 0.1, "stalled_seconds": 0.1, "log_seconds": 0.01}
 CROWDED = {"connections": 12, "hurried_seconds": 0.1, "log_seconds": 3600}
 
-Start = Callable[..., StudyServer]
+Start = Callable[..., ForkedServer]
 
 
 @pytest.fixture(
@@ -45,13 +45,13 @@ Start = Callable[..., StudyServer]
 def start(request: pytest.FixtureRequest, template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
     """A real server within these limits; tests with the same limits share it."""
     folder = tmp_path_factory.mktemp("edge")
-    started: dict[str, StudyServer] = {}
+    started: dict[str, ForkedServer] = {}
 
-    def get(**limits: object) -> StudyServer:
+    def get(**limits: object) -> ForkedServer:
         key = json.dumps(limits or {"connections": 40, "trusted": [], "log_seconds": 0.01})
         if key not in started:
             database = shutil.copy(template, folder / f"{len(started)}.sqlite")
-            server = started[key] = StudyServer(WebConfig(f"sqlite:///{database}"), request.param)
+            server = started[key] = ForkedServer(WebConfig(f"sqlite:///{database}"), request.param)
             server.script, server.log = SCRIPT, folder / f"{len(started)}.log"
             server.environment["EDGE_LIMITS"] = key
             server.start()
@@ -62,12 +62,12 @@ def start(request: pytest.FixtureRequest, template: Path, tmp_path_factory: pyte
         server.stop()
 
 
-def printed(server: StudyServer) -> str:
+def printed(server: ForkedServer) -> str:
     assert server.log is not None
     return server.log.read_text()
 
 
-def connect(server: StudyServer) -> socket.socket:
+def connect(server: ForkedServer) -> socket.socket:
     parts = urlsplit(server.url)
     connection = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -85,7 +85,7 @@ def rest(connection: socket.socket) -> bytes:
     return received
 
 
-def exchange(server: StudyServer, *segments: bytes) -> bytes:
+def exchange(server: ForkedServer, *segments: bytes) -> bytes:
     """Send segments, each after the server has read the one before, and return all answers."""
     with connect(server) as connection:
         for number, segment in enumerate(segments):
@@ -109,7 +109,7 @@ def status(answer: bytes) -> int:
     return int(answer.split()[1])
 
 
-def healthy(server: StudyServer) -> bool:
+def healthy(server: ForkedServer) -> bool:
     return httpx.get(f"{server.url}/api/health", trust_env=False, timeout=PATIENCE).json() == {"status": "ok"}
 
 

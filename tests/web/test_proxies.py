@@ -19,23 +19,23 @@ from cobandit.web.storage.database import Database
 from tests.clients import PATIENCE, http_client, statuses
 from tests.web.conftest import PASSWORD, SHORT, Person
 from tests.web.proxies import ASKED, HOST, LAST, PROXIES, Proxy, started
-from tests.web.servers import StudyServer
+from tests.web.servers import ForkedServer
 
 SMUGGLED = b"GET /api/health HTTP/1.1\r\nhost: study.example.org\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
-def server(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudyServer]:
+def server(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkedServer]:
     """A real server with two workers."""
     database = shutil.copy(template, tmp_path_factory.mktemp("server") / "studies.sqlite")
-    server = StudyServer(WebConfig(f"sqlite:///{database}"), 2).start()
+    server = ForkedServer(WebConfig(f"sqlite:///{database}"), 2).start()
     yield server
     server.stop()
 
 
 @pytest.fixture(scope="module", params=PROXIES)
 def proxy(
-    request: pytest.FixtureRequest, server: StudyServer, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, server: ForkedServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Proxy]:
     """The server behind this proxy."""
     with started(request.param, server, tmp_path_factory.mktemp(request.param)) as running:
@@ -177,7 +177,7 @@ def body_of(answer: bytes) -> bytes:
 def test_below_a_path(name: str, template: Path, tmp_path: Path) -> None:
     """nginx and HAProxy keep the path of the requests, Caddy removes it; links, cookies and redirects have it."""
     database = shutil.copy(template, tmp_path / "studies.sqlite")
-    server = StudyServer(WebConfig(f"sqlite:///{database}", root_path="/lab", consent_elsewhere=True)).start()
+    server = ForkedServer(WebConfig(f"sqlite:///{database}", root_path="/lab", consent_elsewhere=True)).start()
     try:
         with started(name, server, tmp_path, "/lab") as proxy:
             form = b"password=" + PASSWORD.replace(" ", "+").encode()

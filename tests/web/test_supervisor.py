@@ -16,22 +16,22 @@ import pytest
 
 from cobandit.web import WebConfig
 from tests.clients import PATIENCE
-from tests.web.servers import StudyServer, processes, spawned_by, until
+from tests.web.servers import ForkedServer, processes, spawned_by, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the tests send signals of POSIX systems")
 
 
 @pytest.fixture
-def server(short_sqlite: str, tmp_path: Path) -> Iterator[StudyServer]:
+def server(short_sqlite: str, tmp_path: Path) -> Iterator[ForkedServer]:
     """A real server with two workers."""
-    server = StudyServer(WebConfig(short_sqlite), 2)
+    server = ForkedServer(WebConfig(short_sqlite), 2)
     server.log = tmp_path / "log"
     server.start()
     yield server
     server.stop()
 
 
-def printed(server: StudyServer) -> str:
+def printed(server: ForkedServer) -> str:
     assert server.log is not None
     return server.log.read_text()
 
@@ -48,14 +48,7 @@ def listening(port: int) -> bool:
     return True
 
 
-def test_workers_stop_when_their_supervisor_is_killed(server: StudyServer) -> None:
-    workers = until(lambda: len(server.worker_pids()) == 2 and server.worker_pids())
-    os.kill(server.pid, signal.SIGKILL)
-    until(lambda: gone(workers), "the workers are gone")
-    assert not listening(server.port)
-
-
-def test_workers_that_are_still_starting_stop_with_their_supervisor(server: StudyServer) -> None:
+def test_workers_that_are_still_starting_stop_with_their_supervisor(server: ForkedServer) -> None:
     for worker in server.worker_pids():
         os.kill(worker, signal.SIGKILL)
     workers = until(lambda: "replaces it" in printed(server) and server.worker_pids())
@@ -63,21 +56,25 @@ def test_workers_that_are_still_starting_stop_with_their_supervisor(server: Stud
     until(lambda: gone(workers) and not listening(server.port), "the workers are gone")
 
 
-def test_a_killed_worker_is_replaced_and_logged(server: StudyServer) -> None:
+def test_a_killed_worker_is_replaced_and_logged_and_all_stop_with_their_supervisor(server: ForkedServer) -> None:
     first, second = server.worker_pids()
     os.kill(first, signal.SIGKILL)
     pattern = r"Worker [12] \(process (\d+)\) was killed by signal 9\. Process (\d+) replaces it\.\n"
     match = until(lambda: re.fullmatch(pattern, printed(server)))
     assert int(match[1]) == first
-    assert until(lambda: sorted(server.worker_pids()) == sorted([second, int(match[2])]))
+    workers = [second, int(match[2])]
+    assert until(lambda: sorted(server.worker_pids()) == sorted(workers))
     assert server.answers()
+    os.kill(server.pid, signal.SIGKILL)
+    until(lambda: gone(workers), "the workers are gone")
+    assert not listening(server.port)
 
 
 @pytest.mark.parametrize(
     "number",
     [signal.SIGTERM, *(pytest.param(number, marks=[pytest.mark.long]) for number in (signal.SIGINT, signal.SIGHUP))],
 )
-def test_a_signal_stops_everything(server: StudyServer, number: signal.Signals) -> None:
+def test_a_signal_stops_everything(server: ForkedServer, number: signal.Signals) -> None:
     workers = server.worker_pids()
     os.kill(server.pid, number)
     assert server.wait() == 0

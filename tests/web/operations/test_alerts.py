@@ -22,7 +22,7 @@ from cobandit.web.operations.settings import Operations
 from cobandit.web.schedule import BackupSchedule
 from cobandit.web.services.health import Disk
 from tests.web.conftest import Site
-from tests.web.servers import StudyServer, until
+from tests.web.servers import ForkedServer, until
 
 SECRET = "a secret for tests only"
 WELL, LOW = Condition(DISK, "database", None), Condition(DISK, "database", "2 MB are free.")
@@ -223,7 +223,7 @@ serve(
 
 def test_a_server_reports_a_full_study(template: Path, tmp_path: Path, receiver: Receiver):
     path = shutil.copy(template, tmp_path / "studies.sqlite")
-    server = StudyServer(WebConfig(f"sqlite:///{path}", consent_elsewhere=True), 2)
+    server = ForkedServer(WebConfig(f"sqlite:///{path}", consent_elsewhere=True), 2)
     server.script = SCRIPT.format(url=receiver.url, secret=SECRET)
     server.start()
     site = Site(server.config, server.url)

@@ -14,7 +14,7 @@ from cobandit.web import WebConfig
 from cobandit.web.operations.logs import JsonFormatter, scrubbed
 from tests.clients import http_client
 from tests.web.conftest import PASSWORD, SHORT, Person
-from tests.web.servers import StudyServer, until
+from tests.web.servers import ForkedServer, until
 
 SCRIPT = """
 import sys
@@ -31,7 +31,7 @@ serve(
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_study_leaves_no_personal_data_in_the_log(template: Path, tmp_path: Path, workers: int):
     database = shutil.copy(template, tmp_path / "studies.sqlite")
-    server = StudyServer(WebConfig(f"sqlite:///{database}", consent_elsewhere=True, demo=True), workers)
+    server = ForkedServer(WebConfig(f"sqlite:///{database}", consent_elsewhere=True, demo=True), workers)
     server.script = SCRIPT
     server.log = log = tmp_path / "log"
     server.start()

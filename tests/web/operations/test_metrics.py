@@ -19,7 +19,7 @@ from cobandit.web.operations.exposition import MetricsServer, exposition
 from cobandit.web.operations.settings import Operations, metrics_address
 from tests.clients import http_client
 from tests.web.conftest import SHORT, Person
-from tests.web.servers import KeptPort, StudyServer, until
+from tests.web.servers import ForkedServer, KeptPort, until
 
 SCRIPT = """
 import sys
@@ -118,11 +118,11 @@ class TestText:
 
 
 @pytest.fixture(scope="module")
-def metrics(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[StudyServer, httpx.Client]]:
+def metrics(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ForkedServer, httpx.Client]]:
     """A real server with two workers, and a client for its metrics; tests compare with what was counted before."""
     database = shutil.copy(template, tmp_path_factory.mktemp("metrics") / "studies.sqlite")
     port = KeptPort()
-    server = StudyServer(WebConfig(f"sqlite:///{database}", consent_elsewhere=True), 2)
+    server = ForkedServer(WebConfig(f"sqlite:///{database}", consent_elsewhere=True), 2)
     server.script = SCRIPT.format(port=port.number, token=TOKEN)
     server.start()
     with http_client(f"http://127.0.0.1:{port.number}") as client:

@@ -12,7 +12,7 @@ from cobandit.web.storage.database import Database
 from tests.clients import http_client
 from tests.web.operations.test_metrics import value
 from tests.web.prepared import prepare_copy
-from tests.web.servers import KeptPort, StudyServer, until
+from tests.web.servers import ForkedServer, KeptPort, until
 
 SCRIPT = """
 import sys
@@ -34,7 +34,7 @@ def test_rounds_are_counted_and_requests_are_logged_by_route(tmp_path: Path) -> 
         key = add_key(connection, "test", "test", scope="admin")[1]
     database.close()
     port = KeptPort()
-    server = StudyServer(WebConfig(database=address, partners=True), 1)
+    server = ForkedServer(WebConfig(database=address, partners=True), 1)
     server.script, server.log = SCRIPT.format(port=port.number), tmp_path / "log"
     server.start()
     try:

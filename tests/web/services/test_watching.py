@@ -24,7 +24,7 @@ from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.listing import Listing
 from tests.clients import http_client
-from tests.web.servers import StudyServer, processes, spawned_by, until
+from tests.web.servers import ForkedServer, processes, spawned_by, until
 
 PASSWORD = "correct-horse-battery"
 STUDY = "/api/admin/studies/1"
@@ -37,9 +37,9 @@ def exists(pid: int) -> bool:
 
 
 @pytest.fixture
-def server(short_sqlite: str, short: StudyDesign) -> Iterator[StudyServer]:
+def server(short_sqlite: str, short: StudyDesign) -> Iterator[ForkedServer]:
     prepare(short_sqlite, [short], password=PASSWORD)
-    served = StudyServer(WebConfig(database=short_sqlite, consent_elsewhere=True)).start()
+    served = ForkedServer(WebConfig(database=short_sqlite, consent_elsewhere=True)).start()
     try:
         yield served
     finally:
@@ -47,14 +47,14 @@ def server(short_sqlite: str, short: StudyDesign) -> Iterator[StudyServer]:
 
 
 @contextmanager
-def logged_in(server: StudyServer) -> Iterator[httpx.Client]:
+def logged_in(server: ForkedServer) -> Iterator[httpx.Client]:
     with http_client(server.url) as client:
         token = client.post("/api/admin/login", json={"password": PASSWORD}).json()["token"]
         client.headers["authorization"] = f"Bearer {token}"
         yield client
 
 
-def test_it_begins_when_somebody_watches_and_answers_though_it_is_killed(server: StudyServer) -> None:
+def test_it_begins_when_somebody_watches_and_answers_though_it_is_killed(server: ForkedServer) -> None:
     with logged_in(server) as client:
         assert spawned_by(server.pid) == []
         before = client.get(f"{STUDY}/live").json()
@@ -69,7 +69,7 @@ def test_it_begins_when_somebody_watches_and_answers_though_it_is_killed(server:
         until(lambda: not any(map(exists, another)))
 
 
-def test_it_ends_with_the_server(server: StudyServer) -> None:
+def test_it_ends_with_the_server(server: ForkedServer) -> None:
     with logged_in(server) as client:
         client.get(f"{STUDY}/live")
         (reader,) = until(lambda: spawned_by(server.pid))
