@@ -52,6 +52,8 @@ LONG = {
     "docs/reference/command-line.md",
     "docs/reference/paper-map.md",
     "docs/tutorials/custom-agent.md",
+    "docs/tutorials/first-study.md",
+    "docs/tutorials/why-did-this-team-lose.md",
 }
 """Pages whose examples take longest; the tests of the commands run the same code on less data."""
 

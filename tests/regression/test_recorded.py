@@ -41,10 +41,23 @@ def ways(number, case):
     return [way for way in case.ways if not small or way[0] == "reference" or number % EVERY == 0]
 
 
+LONG = {
+    "in step: 2x2 companion",
+    "in step: 2x2 with one companion",
+    "in step: 2x2x2",
+    "in step: 2x2x2x2 corners",
+    "in step: 2x4 roles 1,0",
+    "in step: 4x4 companion",
+    "short casino, agents",
+}
+"""Cases with compiled code of their own, of indices and numbers of arms that other cases have, too."""
+
+
 def marks(number, case, engine):
     """The other half of what is compiled for small cases alone takes long."""
     small = any(known == "reference" for known, _ in case.ways)
-    return [pytest.mark.long] if small and engine == "fast" and not UNCOMPILED and number % (2 * EVERY) else []
+    later = small and engine == "fast" and not UNCOMPILED and number % (2 * EVERY)
+    return [pytest.mark.long] if later or case.name in LONG else []
 
 
 PLAYED = [

@@ -13,6 +13,9 @@ from .world import KINDS, STUDIES, World, table
 
 WORLD = {group: load(group) for group in ("http", "pages", "exports")}
 COMMANDS, ANALYSES = load("commands"), load("analyses")
+DRAWN = "analyse burger real"
+"""The analysis whose figures and report `make test` looks at; `make long` looks at those of the other studies."""
+
 EVERYTHING = [case for group in (*WORLD.values(), COMMANDS, ANALYSES) for case in group]
 
 
@@ -49,7 +52,7 @@ def test_command(case: Command, tmp_path) -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(case, marks=pytest.mark.slow) if case.drawn else case for case in analyses()],
+    [pytest.param(case, marks=pytest.mark.long) if case.drawn and case.name != DRAWN else case for case in analyses()],
     ids=lambda case: case.name,
 )
 def test_analysis(case: Analysis, tmp_path) -> None:
