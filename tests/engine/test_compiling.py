@@ -140,6 +140,7 @@ def test_a_damaged_copy_is_compiled_again(tmp_path, warm, expected, ending, dama
     assert (again.stdout, again.stderr) == (expected, "")
 
 
+@pytest.mark.long
 def test_a_full_disk(tmp_path, expected) -> None:
     full = (
         "import errno, numba.core.caching as c\n"

@@ -98,9 +98,14 @@ def test_counted_by_hand(problem: cb.Problem, team: cb.Team) -> None:
     ("problem", "team", "kernels"),
     [
         (STUCK, cb.Team.of("partner-aware-ucb"), ("general", "lockstep")),
-        (DRAWN, cb.Team.of("partner-aware-ucb", index="companion", repeat=2), ("general", "lockstep")),
+        pytest.param(
+            DRAWN,
+            cb.Team.of("partner-aware-ucb", index="companion", repeat=2),
+            ("general", "lockstep"),
+            marks=pytest.mark.long,
+        ),
         (THREE, cb.Team([cb.PartnerAwareTS(), cb.EpsilonGreedy(), cb.PartnerAwareUCB(window=3)]), ("general",)),
-        (LATE, cb.Team.of("partner-aware-sliding-ucb", memory=20), ("general",)),
+        pytest.param(LATE, cb.Team.of("partner-aware-sliding-ucb", memory=20), ("general",), marks=pytest.mark.long),
     ],
     ids=["paper", "companion", "mixed", "walking and late"],
 )

@@ -41,6 +41,7 @@ def test_the_same_steps(kind):
             assert plain.same_as(compiled), (title, options)
 
 
+@pytest.mark.long
 def test_mixed_teams_play_the_same_steps():
     problem = PROBLEMS["three agents, random roles"]
     team = mdp.Team([mdp.make_agent(name) for name in ("naive-psrl", "partner-aware-ucbvi", "very-naive-ucbvi")])
