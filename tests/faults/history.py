@@ -56,9 +56,8 @@ class Call:
 
 def _still_open(state: dict[str, Any], episode: int, t: int) -> bool:
     """Return whether a member of a team may still make the move of a round."""
-    view, team = state.get("episode"), state.get("team")
-    here = bool(view and team) and (view["index"], view["played"] + 1) == (episode, t)
-    return here and not team["moved"]
+    view, team = state.get("episode") or {}, state.get("team") or {"moved": True}
+    return not team["moved"] and (view.get("index"), view.get("played")) == (episode, t - 1)
 
 
 class History:

@@ -248,8 +248,8 @@ def start_server() -> Iterator[Callable[..., Any]]:
     """Start servers in processes of their own, over databases that are prepared already."""
     started: list[Any] = []
 
-    def start(config: WebConfig, workers: int = 1) -> Any:
-        server = servers.ForkedServer(config, workers)
+    def start(config: WebConfig, workers: int = 1, kind: type[servers.StudyServer] = servers.ForkedServer) -> Any:
+        server = kind(config, workers)
         started.append(server)
         return server.start()
 

@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from cobandit.report.kit import assets
 from cobandit.web.config import VARIABLE, WebConfig
@@ -121,7 +121,7 @@ class StudyServer:
         assert self._process is not None
         return self._process.pid
 
-    def start(self) -> StudyServer:
+    def start(self) -> Self:
         """Start it, and wait until it answers."""
         environment = os.environ | {VARIABLE: json.dumps(asdict(self.config))} | self.environment
         self._process = self._begin([str(self.port), str(self.workers)], environment)

@@ -30,6 +30,7 @@ from cobandit.web.storage.schema import participants
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.values import now_ms
 from tests.clients import PATIENCE
+from tests.web.servers import StudyServer
 
 
 def invite(site: Any) -> str:
@@ -338,7 +339,7 @@ def test_a_study_server_never_loads_compiled_code(
         "sys.meta_path.insert(0, Watch)\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    server = start_server(WebConfig(database=short_sqlite, consent_elsewhere=True))
+    server = start_server(WebConfig(database=short_sqlite, consent_elsewhere=True), kind=StudyServer)
     [result] = play_study(server.url, "short", 1, "softmax", kind="real")
     assert result.step == "thanks"
     assert (tmp_path / "cobandit.web.app").exists()
