@@ -36,7 +36,7 @@ class TestPasswords:
         with pytest.raises(InvalidInput, match="cannot be read"):
             password_given(None, tmp_path / "nowhere.txt")
         (tmp_path / "password.txt").write_bytes(b"\xff\xfe")
-        with pytest.raises(InvalidInput, match="cannot be read"):
+        with pytest.raises(InvalidInput, match="is not UTF-8 text"):
             password_given(None, tmp_path / "password.txt")
 
 

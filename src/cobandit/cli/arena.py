@@ -6,11 +6,10 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from cobandit.base.extras import require_extras
 from cobandit.base.json_types import JsonObject
 from cobandit.cli import completion
+from cobandit.cli.declare import flag, integer_option, option
 from cobandit.cli.door import say
 from cobandit.cli.experiments import (
     OUTCOMES,
@@ -19,7 +18,7 @@ from cobandit.cli.experiments import (
     watched,
 )
 from cobandit.cli.formats import THE_OUTPUT, TextOrJson
-from cobandit.cli.options import integer_option, names_option, with_option_groups
+from cobandit.cli.options import with_option_groups
 
 if TYPE_CHECKING:
     from cobandit.experiments import ArenaResult
@@ -31,40 +30,25 @@ ALL = "(repeatable; default: all)"
 @with_option_groups
 def arena(
     setting: Annotated[
-        list[str] | None,
-        names_option(help=f"Setting {ALL}", panel=WHO, complete=completion.arena_settings),
+        list[str] | None, option("NAME", f"Setting {ALL}", WHO, autocompletion=completion.arena_settings)
     ] = None,
     leader: Annotated[
-        list[str] | None,
-        names_option(help=f"Leader {ALL}", panel=WHO, complete=completion.arena_leaders),
+        list[str] | None, option("NAME", f"Leader {ALL}", WHO, autocompletion=completion.arena_leaders)
     ] = None,
     follower: Annotated[
-        list[str] | None,
-        names_option(help=f"Follower {ALL}", panel=WHO, complete=completion.arena_followers),
+        list[str] | None, option("NAME", f"Follower {ALL}", WHO, autocompletion=completion.arena_followers)
     ] = None,
     own: Annotated[
         list[str] | None,
-        names_option(
-            "--with",
-            metavar="MODULE:CLASS",
-            help="Your own agent, as leader, follower and team (repeatable)",
-            panel=WHO,
-        ),
+        option("MODULE:CLASS", "Your own agent, as leader, follower and team (repeatable)", WHO, "--with"),
     ] = None,
     runs: Annotated[int, integer_option("runs", 2, "Runs of each team in each setting", THE_WORK, high=20_000)] = 2000,
     seed: Annotated[int, integer_option("seed", 0, "Random seed", THE_WORK)] = 0,
     relabel: Annotated[
-        bool,
-        typer.Option(
-            "--relabel/--no-relabel",
-            help="Random permutation of each agent's arms in every run",
-            rich_help_panel=THE_WORK,
-        ),
+        bool, flag("--relabel/--no-relabel", "Random permutation of each agent's arms in every run", THE_WORK)
     ] = True,
     machine: MachineOptions = MachineOptions(),
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for chunks and the report", rich_help_panel=THE_OUTPUT)
-    ] = Path("out/arena"),
+    out: Annotated[Path, option("DIR", "Folder for chunks and the report", THE_OUTPUT)] = Path("out/arena"),
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """Run a tournament of all leaders and followers.
@@ -80,8 +64,8 @@ def arena(
     players = Arena.of(setting or (), leader or (), follower or (), own or (), relabel=relabel)
     settings = arena_settings(runs, seed)
     again = ["arena", "--runs", str(runs), "--seed", str(seed), "--out", str(out)]
-    for flag, names in (("--setting", setting), ("--leader", leader), ("--follower", follower), ("--with", own)):
-        again += [part for name in names or () for part in (flag, name)]
+    for switch, names in (("--setting", setting), ("--leader", leader), ("--follower", follower), ("--with", own)):
+        again += [part for name in names or () for part in (switch, name)]
     again += [] if relabel else ["--no-relabel"]
     executor = machine.executor()
     with watched(out, again, executor) as watch:

@@ -10,6 +10,7 @@ import typer
 
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
+from cobandit.cli.declare import flag, option
 from cobandit.cli.formats import TextOrJson
 
 if TYPE_CHECKING:
@@ -46,20 +47,10 @@ class BoundOptions:
     """What is bounded: horizons, and the exploration constants of the team."""
 
     horizon: Annotated[
-        str | None,
-        typer.Option(
-            metavar="T[,T2,...]",
-            help="Horizon, or several (default: 2000; with --exact 2,4,8)",
-            rich_help_panel=shared.THE_WORK,
-        ),
+        str | None, option("T[,T2,...]", "Horizon, or several (default: 2000; with --exact 2,4,8)", shared.THE_WORK)
     ] = None
     exact: Annotated[
-        bool,
-        typer.Option(
-            "--exact",
-            help="Largest expected reward of any team, for random means",
-            rich_help_panel=shared.THE_WORK,
-        ),
+        bool, flag("--exact", "Largest expected reward of any team, for random means", shared.THE_WORK)
     ] = False
     exploration: Annotated[
         float, typer.Option(help="Exploration constant c of the leader", rich_help_panel=shared.THE_TEAM)

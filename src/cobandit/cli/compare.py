@@ -5,12 +5,11 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.cli import completion
 from cobandit.cli import options as shared
+from cobandit.cli.declare import flag, option
 from cobandit.cli.formats import CSV, TextJsonCsvOrPlot
 
 if TYPE_CHECKING:
@@ -36,38 +35,20 @@ LONGEST_HEAD = 11
 def compare(
     team: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME[+NAME...]",
-            help="(see cobandit agents)",
-            rich_help_panel=shared.THE_TEAM,
-            autocompletion=completion.lineups,
-        ),
+        option("NAME[+NAME...]", "(see cobandit agents)", shared.THE_TEAM, autocompletion=completion.lineups),
     ] = None,
     agent_options: shared.AgentOptions = shared.AgentOptions(),
     problem_options: shared.ProblemOptions = shared.ProblemOptions(),
     work: shared.WorkOptions = shared.WorkOptions(runs=400),
     regret: Annotated[
-        str,
-        typer.Option(
-            metavar="task|team",
-            help="Regret to show: of the task, or as the agents observe it",
-            rich_help_panel=shared.THE_OUTPUT,
-        ),
+        str, option("task|team", "Regret to show: of the task, or as the agents observe it", shared.THE_OUTPUT)
     ] = "task",
     form: TextJsonCsvOrPlot = TextJsonCsvOrPlot(),
     figure: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE.svg|png|pdf", help="File for a figure of the comparison", rich_help_panel=shared.THE_OUTPUT
-        ),
+        str | None, option("FILE.svg|png|pdf", "File for a figure of the comparison", shared.THE_OUTPUT)
     ] = None,
     diagnose: Annotated[
-        bool,
-        typer.Option(
-            "--diagnose",
-            help="Causes of each team's regret, as table, figure and JSON",
-            rich_help_panel=shared.THE_OUTPUT,
-        ),
+        bool, flag("--diagnose", "Causes of each team's regret, as table, figure and JSON", shared.THE_OUTPUT)
     ] = False,
 ) -> None:
     """Compare teams on one problem, with common random numbers.

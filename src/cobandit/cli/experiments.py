@@ -16,9 +16,10 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import installed, require_extras
 from cobandit.base.json_types import JsonObject
 from cobandit.cli import completion, parsing
+from cobandit.cli.declare import flag, integer_option, option
 from cobandit.cli.door import INTERRUPTED, say
 from cobandit.cli.formats import THE_OUTPUT, TextOrJson
-from cobandit.cli.options import integer_option, with_option_groups
+from cobandit.cli.options import with_option_groups
 
 if TYPE_CHECKING:
     from cobandit.experiments import ChunkEvent, Executor, Job, PanelResult
@@ -32,45 +33,22 @@ LONG = "long"
 OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "undecided")
 THE_WORK = "The work"
 
-Out = Annotated[
-    Path, typer.Option(metavar="DIR", help="Folder for chunks, figures and the report", rich_help_panel=THE_OUTPUT)
-]
+Out = Annotated[Path, option("DIR", "Folder for chunks, figures and the report", THE_OUTPUT)]
 Engine = Annotated[
-    str,
-    typer.Option(
-        metavar="|".join(EXECUTORS),
-        help="Local processes or a Dask cluster; the results are equal",
-        rich_help_panel=THE_WORK,
-    ),
+    str, option("|".join(EXECUTORS), "Local processes or a Dask cluster; the results are equal", THE_WORK)
 ]
 Address = Annotated[
-    str | None,
-    typer.Option(
-        metavar="tcp://HOST:PORT",
-        help="Address of the Dask scheduler (default: local workers)",
-        rich_help_panel=THE_WORK,
-    ),
+    str | None, option("tcp://HOST:PORT", "Address of the Dask scheduler (default: local workers)", THE_WORK)
 ]
 Workers = Annotated[
     int | None, integer_option("workers", 1, "Worker processes (default: all cores)", THE_WORK, high=4096)
 ]
-Resume = Annotated[
-    bool,
-    typer.Option("--resume", help="Continue an interrupted run: play only missing chunks", rich_help_panel=THE_WORK),
-]
+Resume = Annotated[bool, flag("--resume", "Continue an interrupted run: play only missing chunks", THE_WORK)]
 
-Relabel = Annotated[
-    bool,
-    typer.Option("--relabel", help="Random permutation of each agent's arms in every run", rich_help_panel=THE_WORK),
-]
+Relabel = Annotated[bool, flag("--relabel", "Random permutation of each agent's arms in every run", THE_WORK)]
 
 Diagnose = Annotated[
-    bool,
-    typer.Option(
-        "--diagnose",
-        help="Causes of regret in the report, from 200 more runs per curve",
-        rich_help_panel=THE_OUTPUT,
-    ),
+    bool, flag("--diagnose", "Causes of regret in the report, from 200 more runs per curve", THE_OUTPUT)
 ]
 
 
@@ -112,17 +90,9 @@ def reproduce(
         int | None, integer_option("runs", 1, "Runs of each curve (default: 100; curiosity: 4000)", THE_WORK)
     ] = None,
     horizon: Annotated[
-        str | None,
-        typer.Option(
-            metavar="INTEGER|long",
-            help="Rounds per run, or long (10^7 in theorem-1-standoff)",
-            rich_help_panel=THE_WORK,
-        ),
+        str | None, option("INTEGER|long", "Rounds per run, or long (10^7 in theorem-1-standoff)", THE_WORK)
     ] = None,
-    index: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Index variant of the UCB family", rich_help_panel=THE_WORK),
-    ] = "paper",
+    index: Annotated[str, option("NAME", "Index variant of the UCB family", THE_WORK)] = "paper",
     seed: Annotated[int, integer_option("seed", 0, "Random seed", THE_WORK)] = 0,
     relabel: Relabel = False,
     chunk_runs: Annotated[int, integer_option("chunk_runs", 1, "Runs per stored chunk", THE_WORK)] = 500,
@@ -200,14 +170,7 @@ def sweep(
     ],
     relabel: Relabel = False,
     machine: MachineOptions = MachineOptions(),
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Output folder (default: out/ and the name of FILE)",
-            rich_help_panel=THE_OUTPUT,
-        ),
-    ] = None,
+    out: Annotated[Path | None, option("DIR", "Output folder (default: out/ and the name of FILE)", THE_OUTPUT)] = None,
     diagnose: Diagnose = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:

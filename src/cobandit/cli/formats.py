@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import typer
-
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.cli.declare import flag, option
 
 THE_OUTPUT = "The output"
 TEXT, JSON, CSV = "text", "json", "csv"
@@ -25,16 +24,8 @@ class TextOrJson:
 
     known: ClassVar[tuple[str, ...]] = (TEXT, JSON)
 
-    format: Annotated[
-        str | None,
-        typer.Option(
-            metavar="text|json",
-            help="Output format",
-            show_default=TEXT,
-            rich_help_panel=THE_OUTPUT,
-        ),
-    ] = None
-    json: Annotated[bool, typer.Option("--json", help="Short for --format json", rich_help_panel=THE_OUTPUT)] = False
+    format: Annotated[str | None, option("text|json", "Output format", THE_OUTPUT, show_default=TEXT)] = None
+    json: Annotated[bool, flag("--json", "Short for --format json", THE_OUTPUT)] = False
 
     def __post_init__(self) -> None:
         if self.format not in (None, TABLE, *self.known):
@@ -62,13 +53,7 @@ class TextJsonOrCsv(TextOrJson):
     known: ClassVar[tuple[str, ...]] = (TEXT, JSON, CSV)
 
     format: Annotated[
-        str | None,
-        typer.Option(
-            metavar="text|json|csv",
-            help="Output format (table is an alias of text)",
-            show_default=TEXT,
-            rich_help_panel=THE_OUTPUT,
-        ),
+        str | None, option("text|json|csv", "Output format (table is an alias of text)", THE_OUTPUT, show_default=TEXT)
     ] = None
 
 
@@ -76,9 +61,6 @@ class TextJsonOrCsv(TextOrJson):
 class TextJsonCsvOrPlot(TextJsonOrCsv):
     """The same, and on a terminal a drawing below the text."""
 
-    plot: Annotated[
-        bool,
-        typer.Option(
-            "--plot/--no-plot", help="Draw the regret below the table, on a terminal.", rich_help_panel=THE_OUTPUT
-        ),
-    ] = True
+    plot: Annotated[bool, flag("--plot/--no-plot", "Draw the regret below the table, on a terminal.", THE_OUTPUT)] = (
+        True
+    )

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cobandit.cli import options as shared
+from cobandit.cli.declare import option
 from cobandit.cli.formats import TextOrJson
 
 app = typer.Typer(name="llm", help="Check and try endpoints of language models.", no_args_is_help=True)
@@ -16,9 +17,7 @@ app = typer.Typer(name="llm", help="Check and try endpoints of language models."
 @app.command(cls=shared.GroupedHelp)
 @shared.with_option_groups
 def check(
-    model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The model, in place of COBANDIT_LLM_MODEL.")
-    ] = None,
+    model: Annotated[str | None, option("NAME", "The model, in place of COBANDIT_LLM_MODEL.")] = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """Ask the configured endpoint for one move.
@@ -62,9 +61,7 @@ def check(
 @app.command(cls=shared.GroupedHelp)
 def demo(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")] = 8001,
-    fault: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A fault to show, such as refusal; see the docs.")
-    ] = None,
+    fault: Annotated[str | None, option("NAME", "A fault to show, such as refusal; see the docs.")] = None,
     every: Annotated[int, typer.Option(min=1, metavar="N", help="Show the fault in every N-th reply.")] = 1,
     seconds: Annotated[float, typer.Option(min=0.0, help="Delay of the fault slow, in seconds.")] = 1.0,
 ) -> None:

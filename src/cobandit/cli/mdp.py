@@ -11,6 +11,7 @@ from cobandit.base.extras import require_extras
 from cobandit.base.json_types import JsonObject
 from cobandit.cli import completion, parsing
 from cobandit.cli import options as shared
+from cobandit.cli.declare import integer_option, option
 from cobandit.cli.formats import CSV, TextJsonOrCsv, TextOrJson
 
 if TYPE_CHECKING:
@@ -34,20 +35,10 @@ app = typer.Typer(
 
 Agents = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME[+NAME...]",
-        help="(see cobandit mdp problems)",
-        rich_help_panel=shared.THE_TEAM,
-        autocompletion=completion.markov_lineups,
-    ),
+    option("NAME[+NAME...]", "(see cobandit mdp problems)", shared.THE_TEAM, autocompletion=completion.markov_lineups),
 ]
 Report = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DIR",
-        help="Folder for report.html: regret, growth and state visits",
-        rich_help_panel=shared.THE_OUTPUT,
-    ),
+    str | None, option("DIR", "Folder for report.html: regret, growth and state visits", shared.THE_OUTPUT)
 ]
 
 
@@ -57,28 +48,19 @@ class MarkovOptions:
 
     problem: Annotated[
         str,
-        typer.Option(
-            metavar="NAME|FILE.toml",
-            help="Problem (see cobandit mdp problems), or a TOML file",
-            rich_help_panel=shared.THE_PROBLEM,
+        option(
+            "NAME|FILE.toml",
+            "Problem (see cobandit mdp problems), or a TOML file",
+            shared.THE_PROBLEM,
             autocompletion=completion.markov_problems,
         ),
     ] = "burger-line"
     set: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Option of the problem, such as steps=3 (repeatable)",
-            rich_help_panel=shared.THE_PROBLEM,
-        ),
+        option("NAME=VALUE", "Option of the problem, such as steps=3 (repeatable)", shared.THE_PROBLEM),
     ] = None
     observability: Annotated[
-        str | None,
-        typer.Option(
-            metavar="P,P",
-            help="Probability that each agent sees the reward (default: 1,0.5)",
-            rich_help_panel=shared.THE_PROBLEM,
-        ),
+        str | None, option("P,P", "Probability that each agent sees the reward (default: 1,0.5)", shared.THE_PROBLEM)
     ] = None
     roles: shared.Roles = "observability"
 
@@ -91,7 +73,7 @@ class MarkovOptions:
 class MarkovWork:
     """The options of the simulation of a Markov problem."""
 
-    episodes: Annotated[int, shared.integer_option("episodes", 1, "Episodes in a run", shared.THE_WORK)] = 1000
+    episodes: Annotated[int, integer_option("episodes", 1, "Episodes in a run", shared.THE_WORK)] = 1000
     runs: shared.Runs = 100
     seed: shared.Seed = 0
     engine: shared.Engine = "auto"
@@ -157,10 +139,7 @@ def simulate(
     problem_options: MarkovOptions = MarkovOptions(),
     work: MarkovWork = MarkovWork(),
     form: TextJsonOrCsv = TextJsonOrCsv(),
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.parquet", help="Parquet file for every run", rich_help_panel=shared.THE_OUTPUT),
-    ] = None,
+    out: Annotated[str | None, option("FILE.parquet", "Parquet file for every run", shared.THE_OUTPUT)] = None,
     report: Report = None,
 ) -> None:
     """Simulate a team and print its regret.
@@ -248,10 +227,7 @@ def compare(
 @app.command(cls=shared.GroupedHelp)
 @shared.with_option_groups
 def problems(
-    figures: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Folder for drawings of all problems' states, as SVG"),
-    ] = None,
+    figures: Annotated[str | None, option("DIR", "Folder for drawings of all problems' states, as SVG")] = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """List the shipped problems and the agents."""

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
-import typer
 from typer.core import TyperCommand
 
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.cli import completion, parsing
+from cobandit.cli.declare import flag, integer_option, option
 from cobandit.cli.examples import EXAMPLES
 from cobandit.cli.formats import THE_OUTPUT as THE_OUTPUT
 
@@ -34,173 +34,68 @@ THE_WORK = "The simulation"
 AGENT_FLAGS = ("window", "repeat", "exploration", "follower_exploration", "index", "ties", "discount")
 
 
-def integer_option(
-    name: str, low: int, help: str, panel: str | None = None, *, high: int | None = None, metavar: str = "INTEGER"
-) -> Any:
-    """Return the declaration of an option that takes an integer from ``low`` to ``high``."""
-    return typer.Option(metavar=metavar, parser=parsing.integer(name, low, high), help=help, rich_help_panel=panel)
-
-
-def names_option(*flags: str, help: str, panel: str, metavar: str = "NAME", complete: Any = None) -> Any:
-    """Return the declaration of an option that takes a name and may be repeated."""
-    return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=panel, autocompletion=complete)
-
-
 Means = Annotated[
     str,
-    typer.Option(
-        metavar="MATRIX|NAME",
-        help=f"Mean rewards: a matrix ({parsing.MATRIX}) or a name",
-        rich_help_panel=THE_PROBLEM,
+    option(
+        "MATRIX|NAME",
+        f"Mean rewards: a matrix ({parsing.MATRIX}) or a name",
+        THE_PROBLEM,
         autocompletion=completion.problems,
     ),
 ]
-Arms = Annotated[
-    str | None,
-    typer.Option(
-        metavar="K,K",
-        help="Number of arms of each agent (default: two each)",
-        rich_help_panel=THE_PROBLEM,
-    ),
-]
-Reward = Annotated[str, typer.Option(metavar="|".join(REWARDS), help="Reward model", rich_help_panel=THE_PROBLEM)]
-Spread = Annotated[
-    str | None,
-    typer.Option(
-        metavar="S|LOW,HIGH",
-        help="Standard deviation of the rewards, or a range of it",
-        rich_help_panel=THE_PROBLEM,
-    ),
-]
+Arms = Annotated[str | None, option("K,K", "Number of arms of each agent (default: two each)", THE_PROBLEM)]
+Reward = Annotated[str, option("|".join(REWARDS), "Reward model", THE_PROBLEM)]
+Spread = Annotated[str | None, option("S|LOW,HIGH", "Standard deviation of the rewards, or a range of it", THE_PROBLEM)]
 Observation = Annotated[
     str | None,
-    typer.Option(
-        metavar="missed|missed-known|flipped|noisy",
-        help="What an agent sees if it does not see the reward",
-        rich_help_panel=THE_PROBLEM,
-    ),
+    option("missed|missed-known|flipped|noisy", "What an agent sees if it does not see the reward", THE_PROBLEM),
 ]
 Observability = Annotated[
-    str | None,
-    typer.Option(
-        metavar="P,P",
-        help="Probability that each agent sees the reward (default: 1,0.5)",
-        rich_help_panel=THE_PROBLEM,
-    ),
+    str | None, option("P,P", "Probability that each agent sees the reward (default: 1,0.5)", THE_PROBLEM)
 ]
-Noise = Annotated[
-    str | None,
-    typer.Option(
-        metavar="S,S",
-        help="Observation noise of each agent, as standard deviation",
-        rich_help_panel=THE_PROBLEM,
-    ),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        metavar="W,W",
-        help="Weights of the agents in the team reward (default: equal)",
-        rich_help_panel=THE_PROBLEM,
-    ),
-]
+Noise = Annotated[str | None, option("S,S", "Observation noise of each agent, as standard deviation", THE_PROBLEM)]
+Weights = Annotated[str | None, option("W,W", "Weights of the agents in the team reward (default: equal)", THE_PROBLEM)]
 Roles = Annotated[
     str,
-    typer.Option(
-        metavar="observability|random|elected|RANKS",
-        help="How the leader is determined, or the rank of each agent",
-        rich_help_panel=THE_PROBLEM,
+    option(
+        "observability|random|elected|RANKS", "How the leader is determined, or the rank of each agent", THE_PROBLEM
     ),
 ]
 
-ChangesAt = Annotated[
-    str | None,
-    typer.Option(
-        metavar="T,T",
-        help="Rounds at which the means change to the next matrix",
-        rich_help_panel=THE_PROBLEM,
-    ),
-]
+ChangesAt = Annotated[str | None, option("T,T", "Rounds at which the means change to the next matrix", THE_PROBLEM)]
 Df = Annotated[
     float | None,
-    typer.Option(
-        metavar="FLOAT",
-        parser=parsing.number,
-        help="Degrees of freedom of student-t rewards (default: 3)",
-        rich_help_panel=THE_PROBLEM,
-    ),
+    option("FLOAT", "Degrees of freedom of student-t rewards (default: 3)", THE_PROBLEM, parser=parsing.number),
 ]
 Correlation = Annotated[
     float | None,
-    typer.Option(
-        metavar="FLOAT",
-        parser=parsing.number,
-        help="Correlation of successive correlated-gaussian rewards",
-        rich_help_panel=THE_PROBLEM,
-    ),
+    option("FLOAT", "Correlation of successive correlated-gaussian rewards", THE_PROBLEM, parser=parsing.number),
 ]
 Delay = Annotated[int, integer_option("delay", 0, "Feedback delay, in rounds", THE_PROBLEM, high=10**6)]
 
-Actions = Annotated[
-    str,
-    typer.Option(
-        metavar="observed|hidden",
-        help="Whether agents observe their partners' arms",
-        rich_help_panel=THE_PROBLEM,
-    ),
-]
+Actions = Annotated[str, option("observed|hidden", "Whether agents observe their partners' arms", THE_PROBLEM)]
 
-Relabel = Annotated[
-    bool,
-    typer.Option(
-        "--relabel",
-        help="Random permutation of each agent's arms in every run",
-        rich_help_panel=THE_PROBLEM,
-    ),
-]
+Relabel = Annotated[bool, flag("--relabel", "Random permutation of each agent's arms in every run", THE_PROBLEM)]
 
 _FROM_THE_AGENTS = "(see cobandit agents)"
 
 TeamNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME[+NAME...]",
-        help=_FROM_THE_AGENTS,
-        rich_help_panel=THE_TEAM,
-        autocompletion=completion.lineups,
-    ),
+    list[str] | None, option("NAME[+NAME...]", _FROM_THE_AGENTS, THE_TEAM, autocompletion=completion.lineups)
 ]
 
-Window = Annotated[str | None, typer.Option(metavar="W", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
-Repeat = Annotated[str | None, typer.Option(metavar="L", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
-Exploration = Annotated[str | None, typer.Option(metavar="C", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
-FollowerExploration = Annotated[str | None, typer.Option(metavar="C", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
-Index = Annotated[str | None, typer.Option(metavar="NAME", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
-Ties = Annotated[str | None, typer.Option(metavar="NAME", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
-Discount = Annotated[str | None, typer.Option(metavar="GAMMA", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
-Option = Annotated[
-    list[str] | None, typer.Option(metavar="NAME=VALUE", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)
-]
+Window = Annotated[str | None, option("W", _FROM_THE_AGENTS, THE_TEAM)]
+Repeat = Annotated[str | None, option("L", _FROM_THE_AGENTS, THE_TEAM)]
+Exploration = Annotated[str | None, option("C", _FROM_THE_AGENTS, THE_TEAM)]
+FollowerExploration = Annotated[str | None, option("C", _FROM_THE_AGENTS, THE_TEAM)]
+Index = Annotated[str | None, option("NAME", _FROM_THE_AGENTS, THE_TEAM)]
+Ties = Annotated[str | None, option("NAME", _FROM_THE_AGENTS, THE_TEAM)]
+Discount = Annotated[str | None, option("GAMMA", _FROM_THE_AGENTS, THE_TEAM)]
+Option = Annotated[list[str] | None, option("NAME=VALUE", _FROM_THE_AGENTS, THE_TEAM)]
 
 Horizon = Annotated[int, integer_option("horizon", 1, "Rounds in a run", THE_WORK)]
 Runs = Annotated[int, integer_option("runs", 1, "Number of runs", THE_WORK)]
-Seed = Annotated[
-    int,
-    typer.Option(
-        metavar="INTEGER|none",
-        parser=parsing.seed(),
-        help="Random seed; none draws a new one",
-        rich_help_panel=THE_WORK,
-    ),
-]
-Engine = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|fast|reference",
-        help="Compiled or plain Python; the results are equal",
-        rich_help_panel=THE_WORK,
-    ),
-]
+Seed = Annotated[int, option("INTEGER|none", "Random seed; none draws a new one", THE_WORK, parser=parsing.seed())]
+Engine = Annotated[str, option("auto|fast|reference", "Compiled or plain Python; the results are equal", THE_WORK)]
 Threads = Annotated[
     int | None,
     integer_option(
@@ -428,29 +323,22 @@ def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any], packa
         from cobandit import agents as package
     kinds = {name: package.agent_class(name) for lineup in lineups for name in lineup}
     taken = {name: {row[0] for row in kind.option_rows()} for name, kind in kinds.items()}
-    for option in options:
-        if not any(option in known for known in taken.values()):
+    for given in options:
+        if not any(given in known for known in taken.values()):
             every = sorted(set().union(*taken.values()))
             if not every:
-                raise InvalidInput(f"{' and '.join(kinds)} has no options, but {option} was given.")
-            raise UnknownName(f"option of {', '.join(kinds)} called", option, every)
-
-    def options_of(name: str) -> dict[str, Any]:
-        return {option: setting for option, setting in options.items() if option in taken[name]}
+                raise InvalidInput(f"{' and '.join(kinds)} has no options, but {given} was given.")
+            raise UnknownName(f"option of {', '.join(kinds)} called", given, every)
 
     teams = []
     for lineup in lineups:
-        if len(lineup) == 1:
-            teams.append(package.Team.of(lineup[0], **options_of(lineup[0])))
-            continue
-        members = []
-        for name in lineup:
+        for name in lineup if len(lineup) > 1 else ():
             if issubclass(kinds[name], package.Team.controller_kind):
                 raise InvalidInput(
                     f"{name} chooses for the whole team, so it cannot be combined with {_others(lineup)}."
                 )
-            members.append(package.make_agent(name, **options_of(name)))
-        teams.append(package.Team(members))
+        own = {given: options[given] for given in options if any(given in taken[name] for name in lineup)}
+        teams.append(package.Team.of("+".join(lineup), **own))
     return teams
 
 

@@ -8,7 +8,8 @@ import math
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from cobandit.base.errors import CobanditError, InvalidInput, UnknownName, short_repr
 
@@ -60,54 +61,46 @@ class InvalidOption(CobanditError):
     """An option has a wrong value. This is not a ValueError, because Typer would replace its message."""
 
 
-def integer(name: str, low: int, high: int | None = None) -> Callable[[Any], Any]:
+Parser: TypeAlias = Callable[[object], object]
+"""What Typer calls with the text of an option, and with its default."""
+
+
+def integer(name: str, low: int, high: int | None = None) -> Parser:
     """Return the parser of an option that takes an integer from ``low`` to ``high``."""
-
-    def check(value: Any) -> Any:
-        from cobandit.base.checks import whole
-
-        return whole(low, high)(name, value)
-
-    return _parser(check)
+    return _parser(lambda given: _checks().whole(low, high)(name, given))
 
 
-def positive_real(name: str, high: float = math.inf) -> Callable[[Any], Any]:
+def positive_real(name: str, high: float = math.inf) -> Parser:
     """Return the parser of an option that takes a number above 0, up to ``high``."""
-
-    def check(value: Any) -> Any:
-        from cobandit.base.checks import real
-
-        return real(0, high, above=True)(name, value)
-
-    return _parser(check)
+    return _parser(lambda given: _checks().real(0, high, above=True)(name, given))
 
 
-def share(name: str, high: float = 1.0) -> Callable[[Any], Any]:
+def share(name: str, high: float = 1.0) -> Parser:
     """Return the parser of an option that takes a number from 0 to ``high``."""
-
-    def check(value: Any) -> Any:
-        from cobandit.base.checks import real
-
-        return real(0.0, high)(name, value)
-
-    return _parser(check)
+    return _parser(lambda given: _checks().real(0.0, high)(name, given))
 
 
-def seed() -> Callable[[Any], Any]:
+def seed() -> Parser:
     """Return the parser of an option that takes a seed; ``none`` draws a fresh one."""
 
-    def check(value: Any) -> Any:
+    def check(given: object) -> int:
         from cobandit.base.streams import checked_seed
 
-        return checked_seed(value)
+        return checked_seed(given)
 
     return _parser(check)
 
 
-def _parser(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _checks() -> ModuleType:
+    from cobandit.base import checks
+
+    return checks
+
+
+def _parser(check: Parser) -> Parser:
     """Return a parser for Typer. Defaults are not parsed, so that a command without options imports no checks."""
 
-    def parse(text: Any) -> Any:
+    def parse(text: object) -> object:
         if not isinstance(text, str):
             return text
         try:

@@ -13,6 +13,7 @@ import typer
 from cobandit.base.errors import InvalidInput, short_repr
 from cobandit.cli import completion
 from cobandit.cli import options as shared
+from cobandit.cli.declare import integer_option, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,13 +35,7 @@ HIDDEN_YARDSTICK = "very-naive-ucb"
 RUN = 0
 
 Partner = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="(see cobandit agents)",
-        rich_help_panel=shared.THE_TEAM,
-        autocompletion=completion.partners,
-    ),
+    str | None, option("NAME", "(see cobandit agents)", shared.THE_TEAM, autocompletion=completion.partners)
 ]
 
 
@@ -54,44 +49,28 @@ def play(
     agent_options: shared.AgentOptions = shared.AgentOptions(),
     problem: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME|FILE.toml",
-            help="Markov problem (see cobandit mdp problems), by steps",
-            rich_help_panel=shared.THE_PROBLEM,
+        option(
+            "NAME|FILE.toml",
+            "Markov problem (see cobandit mdp problems), by steps",
+            shared.THE_PROBLEM,
             autocompletion=completion.markov_problems,
         ),
     ] = None,
     means: shared.Means = "random",
     arms: shared.Arms = None,
     observability: Annotated[
-        str | None,
-        typer.Option(
-            metavar="P,P",
-            help="Probability of seeing a hit, yours first (default: 1,0.5)",
-            rich_help_panel=shared.THE_PROBLEM,
-        ),
+        str | None, option("P,P", "Probability of seeing a hit, yours first (default: 1,0.5)", shared.THE_PROBLEM)
     ] = None,
     roles: shared.Roles = "observability",
     actions: shared.Actions = "observed",
     labels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B;C,D",
-            help='Names of the arms, such as "patty,cheese;tomato,lettuce"',
-            rich_help_panel=shared.THE_PROBLEM,
-        ),
+        str | None, option("A,B;C,D", 'Names of the arms, such as "patty,cheese;tomato,lettuce"', shared.THE_PROBLEM)
     ] = None,
     rounds: Annotated[
-        int, shared.integer_option("rounds", 1, "Number of rounds, or of episodes of a Markov problem", THE_GAME)
+        int, integer_option("rounds", 1, "Number of rounds, or of episodes of a Markov problem", THE_GAME)
     ] = 20,
-    seed: Annotated[
-        int | None,
-        shared.integer_option("seed", 0, "Random seed (default: a new one)", THE_GAME),
-    ] = None,
-    save: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.csv", help="CSV file for the rounds", rich_help_panel=shared.THE_OUTPUT),
-    ] = None,
+    seed: Annotated[int | None, integer_option("seed", 0, "Random seed (default: a new one)", THE_GAME)] = None,
+    save: Annotated[str | None, option("FILE.csv", "CSV file for the rounds", shared.THE_OUTPUT)] = None,
 ) -> None:
     """Play at the terminal with an AI partner.
 

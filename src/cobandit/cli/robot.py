@@ -11,6 +11,7 @@ from typing import Annotated, TextIO
 import typer
 
 from cobandit.cli import options as shared
+from cobandit.cli.declare import flag, option
 from cobandit.cli.formats import TextOrJson
 from cobandit.cli.options import GroupedHelp
 
@@ -30,23 +31,12 @@ app = typer.Typer(
 @app.command(cls=GroupedHelp)
 @shared.with_option_groups
 def demo(
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Clip: .mp4, .webm or .png (animated)", rich_help_panel=shared.THE_OUTPUT),
-    ] = None,
-    configuration: Annotated[
-        str, typer.Option(metavar="P,R", help="First filling of the person and of the robot, 0 or 1 each")
-    ] = "0,0",
-    seed: Annotated[
-        int, typer.Option(metavar="INTEGER", help="Random seed of item positions and of the person's hand")
-    ] = 0,
-    speed: Annotated[float, typer.Option(metavar="FLOAT", help="Speed relative to the robot")] = 3.0,
-    width: Annotated[
-        int | None, typer.Option(metavar="PIXELS", help="Width of the clip, which is 16:10 (default: 960; .png 640)")
-    ] = None,
-    skin: Annotated[
-        str, typer.Option(metavar="own|fetch", help="Our own arm, or the meshes of gymnasium-robotics")
-    ] = "own",
+    out: Annotated[Path | None, option("FILE", "Clip: .mp4, .webm or .png (animated)", shared.THE_OUTPUT)] = None,
+    configuration: Annotated[str, option("P,R", "First filling of the person and of the robot, 0 or 1 each")] = "0,0",
+    seed: Annotated[int, option("INTEGER", "Random seed of item positions and of the person's hand")] = 0,
+    speed: Annotated[float, option("FLOAT", "Speed relative to the robot")] = 3.0,
+    width: Annotated[int | None, option("PIXELS", "Width of the clip, which is 16:10 (default: 960; .png 640)")] = None,
+    skin: Annotated[str, option("own|fetch", "Our own arm, or the meshes of gymnasium-robotics")] = "own",
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """Record a clip of the simulated arm stacking a burger.
@@ -88,18 +78,14 @@ def demo(
 @app.command(cls=GroupedHelp)
 @shared.with_option_groups
 def check(
-    driver: Annotated[
-        str, typer.Option(metavar="NAME", help="Driver: simulated, rosbridge, null, or from a plugin")
-    ] = "simulated",
-    url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Address of rosbridge, such as ws://192.168.1.20:9090")
-    ] = None,
+    driver: Annotated[str, option("NAME", "Driver: simulated, rosbridge, null, or from a plugin")] = "simulated",
+    url: Annotated[str | None, option("URL", "Address of rosbridge, such as ws://192.168.1.20:9090")] = None,
     arm_file: Annotated[
-        Path | None, typer.Option("--arm", metavar="FILE", help="TOML file that describes an arm other than a Fetch")
+        Path | None, option("FILE", "TOML file that describes an arm other than a Fetch", None, "--arm")
     ] = None,
-    item: Annotated[str, typer.Option(metavar="NAME", help="Item to pick: tomato, lettuce or top_bun")] = "tomato",
-    speed: Annotated[float, typer.Option(metavar="FLOAT", help="Fraction of the allowed joint speeds")] = 0.25,
-    yes: Annotated[bool, typer.Option("--yes", help="No question before a real arm moves")] = False,
+    item: Annotated[str, option("NAME", "Item to pick: tomato, lettuce or top_bun")] = "tomato",
+    speed: Annotated[float, option("FLOAT", "Fraction of the allowed joint speeds")] = 0.25,
+    yes: Annotated[bool, flag("--yes", "No question before a real arm moves")] = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """Test a robot arm step by step.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.numbers import percent
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
+from cobandit.cli.declare import flag, option
 from cobandit.cli.formats import CSV, TextJsonCsvOrPlot
 
 if TYPE_CHECKING:
@@ -27,25 +26,12 @@ def simulate(
     problem_options: shared.ProblemOptions = shared.ProblemOptions(),
     work: shared.WorkOptions = shared.WorkOptions(),
     checkpoints: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N|T,T",
-            help="Rounds at which regret is stored: their number or a list",
-            rich_help_panel=shared.THE_WORK,
-        ),
+        str | None, option("N|T,T", "Rounds at which regret is stored: their number or a list", shared.THE_WORK)
     ] = None,
     form: TextJsonCsvOrPlot = TextJsonCsvOrPlot(),
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.parquet", help="Parquet file for every run", rich_help_panel=shared.THE_OUTPUT),
-    ] = None,
+    out: Annotated[str | None, option("FILE.parquet", "Parquet file for every run", shared.THE_OUTPUT)] = None,
     diagnose: Annotated[
-        bool,
-        typer.Option(
-            "--diagnose",
-            help="Causes of the regret, mismatches, correct predictions, locks",
-            rich_help_panel=shared.THE_OUTPUT,
-        ),
+        bool, flag("--diagnose", "Causes of the regret, mismatches, correct predictions, locks", shared.THE_OUTPUT)
     ] = False,
 ) -> None:
     """Simulate a team on a problem and print its regret.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from cobandit.base.extras import require_extras
 from cobandit.cli import options as shared
+from cobandit.cli.declare import integer_option, option
 
 
 @shared.with_option_groups
@@ -16,14 +15,9 @@ def watch(
     agent_options: shared.AgentOptions = shared.AgentOptions(),
     problem_options: shared.ProblemOptions = shared.ProblemOptions(),
     work: shared.WorkOptions = shared.WorkOptions(horizon=300, runs=24),
-    run: Annotated[int, shared.integer_option("run", 0, "Run to watch, from 0", shared.THE_WORK)] = 0,
+    run: Annotated[int, integer_option("run", 0, "Run to watch, from 0", shared.THE_WORK)] = 0,
     out: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE.html",
-            help="Page to write (default: watch-run-N.html)",
-            rich_help_panel=shared.THE_OUTPUT,
-        ),
+        str | None, option("FILE.html", "Page to write (default: watch-run-N.html)", shared.THE_OUTPUT)
     ] = None,
 ) -> None:
     """Write a page that replays one run.

@@ -8,9 +8,10 @@ import typer
 
 from cobandit.base.extras import require_extras
 from cobandit.cli import output
+from cobandit.cli.declare import integer_option, option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import GroupedHelp, integer_option, with_option_groups
+from cobandit.cli.options import GroupedHelp, with_option_groups
 from cobandit.cli.partner.common import DATABASE
 from cobandit.cli.study.common import DatabaseUrl
 
@@ -29,15 +30,8 @@ RATE = 200
 @with_option_groups
 def add(
     label: Annotated[str, typer.Argument(metavar="LABEL", help="What the key is for, such as web-shop")],
-    tenant: Annotated[
-        str, typer.Option(metavar="NAME", help="Whose teams and games it opens", rich_help_panel=THE_KEY)
-    ] = "default",
-    scope: Annotated[
-        str,
-        typer.Option(
-            metavar="read|play|admin", help="What it may do; each includes the former", rich_help_panel=THE_KEY
-        ),
-    ] = "play",
+    tenant: Annotated[str, option("NAME", "Whose teams and games it opens", THE_KEY)] = "default",
+    scope: Annotated[str, option("read|play|admin", "What it may do; each includes the former", THE_KEY)] = "play",
     rate: Annotated[int, integer_option("rate", 1, "Requests a second", THE_KEY, high=1_000_000)] = RATE,
     database: DatabaseUrl = DATABASE,
     form: TextOrJson = TextOrJson(),

@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
-
-import typer
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.cli.door import say
 from cobandit.cli.operations import OperationOptions
-from cobandit.cli.options import integer_option, with_environment, with_option_groups
+from cobandit.cli.options import with_environment, with_option_groups
 from cobandit.cli.partner.common import DATABASE
-from cobandit.cli.study.common import THE_SERVER, DatabaseUrl, Password, PasswordFile, password_given
+from cobandit.cli.study.common import AddressOptions, DatabaseUrl, Password, PasswordFile, password_given
 from cobandit.cli.study.serve import BackupOptions, backup_schedule, password_notice
-
-
-@dataclass(frozen=True)
-class PartnerServerOptions:
-    """Address and processes of the server."""
-
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for all", rich_help_panel=THE_SERVER)
-    ] = "127.0.0.1"
-    port: Annotated[int, integer_option("port", 0, "Port; 0 takes a free one", THE_SERVER, high=65535)] = 8000
-    workers: Annotated[
-        int, integer_option("workers", 1, "Worker processes; more than one needs PostgreSQL", THE_SERVER, high=64)
-    ] = 1
-    public_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Public address of the server", rich_help_panel=THE_SERVER),
-    ] = None
-    root_path: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH", help="URL path of the server behind a proxy, such as /lab", rich_help_panel=THE_SERVER
-        ),
-    ] = None
 
 
 @with_environment
 @with_option_groups
 def serve(
-    server: PartnerServerOptions = PartnerServerOptions(),
+    server: AddressOptions = AddressOptions(),
     backups: BackupOptions = BackupOptions(),
     operation: OperationOptions = OperationOptions(),
     database: DatabaseUrl = DATABASE,

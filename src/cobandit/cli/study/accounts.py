@@ -8,6 +8,7 @@ import typer
 
 from cobandit.base.extras import require_extras
 from cobandit.cli import output
+from cobandit.cli.declare import option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
 from cobandit.cli.options import GroupedHelp, with_option_groups
@@ -48,9 +49,7 @@ def list_accounts(database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJso
 @with_option_groups
 def add(
     name: Name,
-    role: Annotated[
-        str, typer.Option(metavar="owner|researcher|assistant", help="Role; an assistant cannot export data")
-    ] = "assistant",
+    role: Annotated[str, option("owner|researcher|assistant", "Role; an assistant cannot export data")] = "assistant",
     database: DatabaseUrl = DATABASE,
     form: TextOrJson = TextOrJson(),
 ) -> None:

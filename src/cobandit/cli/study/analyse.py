@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from cobandit.base.extras import installed
 from cobandit.cli import output
+from cobandit.cli.declare import flag, option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
 from cobandit.cli.options import with_option_groups
@@ -23,24 +22,13 @@ if TYPE_CHECKING:
 def analyse(
     study: StudyOrExport,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder for the results (default: out/STUDY-analysis)", rich_help_panel=THE_OUTPUT
-        ),
+        Path | None, option("DIR", "Folder for the results (default: out/STUDY-analysis)", THE_OUTPUT)
     ] = None,
     kind: Kind = None,
     plan: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.toml",
-            help="Analysis plan; changes to the stored one are deviations",
-            rich_help_panel=THE_DATA,
-        ),
+        Path | None, option("FILE.toml", "Analysis plan; changes to the stored one are deviations", THE_DATA)
     ] = None,
-    changed: Annotated[
-        bool,
-        typer.Option("--changed", help="Read an export whose files were changed later", rich_help_panel=THE_DATA),
-    ] = False,
+    changed: Annotated[bool, flag("--changed", "Read an export whose files were changed later", THE_DATA)] = False,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
     form: TextOrJson = TextOrJson(),

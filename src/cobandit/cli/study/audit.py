@@ -11,6 +11,7 @@ import typer
 
 from cobandit.base.extras import require_extras
 from cobandit.cli import output
+from cobandit.cli.declare import option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
 from cobandit.cli.options import with_option_groups
@@ -62,10 +63,7 @@ def audit_of(database: Database, known_hash: str | None = None) -> CheckedLog:
 @with_option_groups
 def log(
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="JSON file for the log, one entry per line, with hashes", rich_help_panel=THE_OUTPUT
-        ),
+        Path | None, option("FILE", "JSON file for the log, one entry per line, with hashes", THE_OUTPUT)
     ] = None,
     database: DatabaseUrl = DATABASE,
     form: TextOrJson = TextOrJson(),

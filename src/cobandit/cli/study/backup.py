@@ -10,9 +10,10 @@ import typer
 
 from cobandit.base.extras import require_extras
 from cobandit.cli import output
+from cobandit.cli.declare import flag, integer_option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import integer_option, with_option_groups
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import DATABASE, DatabaseUrl, existing_database
 
 DIFFERENT = 1
@@ -56,9 +57,9 @@ def backup(
 
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Backup file", show_default=False)],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing database")] = False,
+    overwrite: Annotated[bool, flag("--overwrite", "Replace an existing database")] = False,
     despite_differences: Annotated[
-        bool, typer.Option("--despite-differences", help="Restore even if verification finds differences")
+        bool, flag("--despite-differences", "Restore even if verification finds differences")
     ] = False,
     database: DatabaseUrl = DATABASE,
 ) -> None:

@@ -10,9 +10,10 @@ import typer
 from cobandit.base.extras import require_extras
 from cobandit.base.numbers import percent
 from cobandit.cli import output
+from cobandit.cli.declare import integer_option, option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import integer_option, with_option_groups
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.power import THE_PEOPLE, THE_WORK, Out, Seed, Threads
 
 if TYPE_CHECKING:
@@ -33,12 +34,7 @@ def calibrate(
         integer_option("participants", 2, "Participants of a study (default: as published)", THE_PEOPLE, high=10_000),
     ] = None,
     behaviour: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MIX|FILE.json",
-            help="Further mixture or fitted population (repeatable)",
-            rich_help_panel=THE_PEOPLE,
-        ),
+        list[str] | None, option("MIX|FILE.json", "Further mixture or fitted population (repeatable)", THE_PEOPLE)
     ] = None,
     simulations: Annotated[
         int | None,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.cli.declare import integer_option, option
 from cobandit.cli.formats import THE_OUTPUT as THE_OUTPUT
-from cobandit.cli.options import integer_option
+from cobandit.cli.operations import secret_given
 
 if TYPE_CHECKING:
     from cobandit.web.storage.database import Database
@@ -28,31 +29,34 @@ THE_SERVER = "The server"
 StudyArgument = Annotated[str, typer.Argument(metavar="STUDY", help="Name of a stored study")]
 DatabaseUrl = Annotated[
     str,
-    typer.Option(
+    option(
+        "URL",
+        "Database URL, sqlite:///FILE or postgresql://USER@HOST/NAME",
+        THE_STORE,
         "--database",
-        metavar="URL",
         envvar="COBANDIT_DATABASE",
-        help="Database URL, sqlite:///FILE or postgresql://USER@HOST/NAME",
         show_envvar=False,
-        rich_help_panel=THE_STORE,
     ),
 ]
 Version = Annotated[int | None, integer_option("version", 1, "Version of the study (default: the newest)", THE_STORE)]
-Password = Annotated[
-    str | None,
-    typer.Option(
-        metavar="WORD",
-        help=f"Password; safer: a file, or {PASSWORD_VARIABLE}",
-        rich_help_panel=THE_LOGIN,
-    ),
-]
-PasswordFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="File whose first line is the password", rich_help_panel=THE_LOGIN)
-]
-Url = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="Running server to use instead of a database", rich_help_panel=THE_STORE),
-]
+Password = Annotated[str | None, option("WORD", f"Password; safer: a file, or {PASSWORD_VARIABLE}", THE_LOGIN)]
+PasswordFile = Annotated[Path | None, option("FILE", "File whose first line is the password", THE_LOGIN)]
+Url = Annotated[str | None, option("URL", "Running server to use instead of a database", THE_STORE)]
+
+
+@dataclass(frozen=True)
+class AddressOptions:
+    """Address and processes of a server."""
+
+    host: Annotated[str, option("ADDRESS", "Address to listen on; 0.0.0.0 for all", THE_SERVER)] = "127.0.0.1"
+    port: Annotated[int, integer_option("port", 0, "Port; 0 takes a free one", THE_SERVER, high=65535)] = 8000
+    workers: Annotated[
+        int, integer_option("workers", 1, "Worker processes; more than one needs PostgreSQL", THE_SERVER, high=64)
+    ] = 1
+    public_url: Annotated[str | None, option("URL", "Public address of the server", THE_SERVER)] = None
+    root_path: Annotated[
+        str | None, option("PATH", "URL path of the server behind a proxy, such as /lab", THE_SERVER)
+    ] = None
 
 
 def password_given(word: str | None, file: Path | None) -> str | None:
@@ -61,15 +65,7 @@ def password_given(word: str | None, file: Path | None) -> str | None:
         raise InvalidInput("--password and --password-file were both given; one is enough.")
     if word is not None:
         return word
-    if file is not None:
-        try:
-            lines = file.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"The password file {str(file)!r} cannot be read.") from error
-        if not lines or not lines[0].strip():
-            raise InvalidInput(f"The password file {str(file)!r} has no first line.")
-        return lines[0].strip()
-    return os.environ.get(PASSWORD_VARIABLE) or None
+    return secret_given(file, PASSWORD_VARIABLE, "password file")
 
 
 @contextmanager

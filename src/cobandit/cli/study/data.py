@@ -15,6 +15,7 @@ from cobandit.base.extras import require_extras
 from cobandit.base.files import checked_folder, make_folder
 from cobandit.base.json_types import JsonObject
 from cobandit.cli import output
+from cobandit.cli.declare import flag, option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
 from cobandit.cli.options import with_option_groups
@@ -87,32 +88,15 @@ def _listing(database: Database) -> list[JsonObject]:
 
 def export(
     study: StudyArgument,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder for the export (default: out/STUDY)", rich_help_panel=THE_OUTPUT),
-    ] = None,
+    out: Annotated[Path | None, option("DIR", "Folder for the export (default: out/STUDY)", THE_OUTPUT)] = None,
     format: Annotated[
-        str,
-        typer.Option(
-            metavar="csv|parquet|psych-ds|sav",
-            help="File format; psych-ds and sav are for R and SPSS",
-            rich_help_panel=THE_OUTPUT,
-        ),
+        str, option("csv|parquet|psych-ds|sav", "File format; psych-ds and sav are for R and SPSS", THE_OUTPUT)
     ] = "csv",
-    kind: Annotated[
-        str,
-        typer.Option(metavar="real|rehearsal", help="Real or simulated participants", rich_help_panel=THE_OUTPUT),
-    ] = "real",
+    kind: Annotated[str, option("real|rehearsal", "Real or simulated participants", THE_OUTPUT)] = "real",
     recruiting: Annotated[
-        bool,
-        typer.Option(
-            "--recruiting", help="Include ids of the recruiting service (personal data)", rich_help_panel=THE_OUTPUT
-        ),
+        bool, flag("--recruiting", "Include ids of the recruiting service (personal data)", THE_OUTPUT)
     ] = False,
-    texts: Annotated[
-        bool,
-        typer.Option("--texts", help="Include free texts of questionnaires", rich_help_panel=THE_OUTPUT),
-    ] = False,
+    texts: Annotated[bool, flag("--texts", "Include free texts of questionnaires", THE_OUTPUT)] = False,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
     url: Url = None,
@@ -221,13 +205,10 @@ def _record(database: Database, action: str, study: str, version: int | None, **
 @with_option_groups
 def verify(
     study: StudyArgument,
-    participant: Annotated[str | None, typer.Option(metavar="ID", help="One participant (default: all)")] = None,
+    participant: Annotated[str | None, option("ID", "One participant (default: all)")] = None,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
-    log_hash: Annotated[
-        str | None,
-        typer.Option(metavar="HASH", help="Known hash that the audit log must still contain"),
-    ] = None,
+    log_hash: Annotated[str | None, option("HASH", "Known hash that the audit log must still contain")] = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """Verify the stored data of a study.
@@ -287,8 +268,8 @@ def delete_participant(
     participant: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="Pseudonym, such as p-7k3m9q2x", show_default=False)
     ] = None,
-    rehearsals: Annotated[bool, typer.Option("--rehearsals", help="All simulated participants instead of one")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="No question before deleting")] = False,
+    rehearsals: Annotated[bool, flag("--rehearsals", "All simulated participants instead of one")] = False,
+    yes: Annotated[bool, flag("--yes", "No question before deleting")] = False,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
 ) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cobandit.cli import completion, output
+from cobandit.cli.declare import flag, option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
 from cobandit.cli.options import with_option_groups
@@ -22,14 +23,15 @@ def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new study")],
     template: Annotated[
         str,
-        typer.Option(
+        option(
+            "DESIGN",
+            "Shipped design to start from, such as casino-pair",
+            None,
             "--from",
-            metavar="DESIGN",
-            help="Shipped design to start from, such as casino-pair",
             autocompletion=completion.designs,
         ),
     ] = "burger",
-    out: Annotated[Path | None, typer.Option(metavar="FILE.toml", help="File to write (default: NAME.toml)")] = None,
+    out: Annotated[Path | None, option("FILE.toml", "File to write (default: NAME.toml)")] = None,
 ) -> None:
     """Create your own design from a shipped one."""
     from cobandit.studies import new_design
@@ -41,7 +43,7 @@ def new(
 
 
 def schema(
-    out: Annotated[Path | None, typer.Option(metavar="FILE.json", help="File to write (default: the terminal)")] = None,
+    out: Annotated[Path | None, option("FILE.json", "File to write (default: the terminal)")] = None,
 ) -> None:
     """Print the JSON Schema of designs, for text editors.
 
@@ -64,7 +66,7 @@ def check(
         str,
         typer.Argument(metavar="NAME|FILE.toml", help="Shipped design, or a file", autocompletion=completion.designs),
     ],
-    services: Annotated[bool, typer.Option("--services", help="Ask every service of the design for one move.")] = False,
+    services: Annotated[bool, flag("--services", "Ask every service of the design for one move.")] = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """Check a design and describe what it will do.

@@ -6,14 +6,13 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import installed
 from cobandit.cli import output
+from cobandit.cli.declare import flag, integer_option, option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import integer_option, with_option_groups
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import DATABASE, THE_OUTPUT, DatabaseUrl, Version
 from cobandit.cli.study.source import Kind, StudyOrExport, checked_source, stored_data
 
@@ -27,15 +26,9 @@ POPULATION = "population.json"
 @with_option_groups
 def fit(
     study: StudyOrExport,
-    models: Annotated[
-        str | None,
-        typer.Option(metavar="NAME,NAME", help="Models to fit (default: all)", rich_help_panel=THE_FIT),
-    ] = None,
+    models: Annotated[str | None, option("NAME,NAME", "Models to fit (default: all)", THE_FIT)] = None,
     starts: Annotated[int, integer_option("starts", 1, "Searches for each fit", THE_FIT, high=100)] = 4,
-    recovery: Annotated[
-        bool,
-        typer.Option("--recovery", help="Check that models and parameters can be found", rich_help_panel=THE_FIT),
-    ] = False,
+    recovery: Annotated[bool, flag("--recovery", "Check that models and parameters can be found", THE_FIT)] = False,
     people: Annotated[
         int, integer_option("people", 2, "Simulated people per model of --recovery", THE_FIT, high=10_000)
     ] = 30,
@@ -43,10 +36,7 @@ def fit(
         int, integer_option("members", 1, "Simulated people in population.json", THE_FIT, high=10_000)
     ] = 60,
     seed: Annotated[int, integer_option("seed", 0, "Random seed of the simulated people", THE_FIT)] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder for the results (default: out/STUDY-fit)", rich_help_panel=THE_OUTPUT),
-    ] = None,
+    out: Annotated[Path | None, option("DIR", "Folder for the results (default: out/STUDY-fit)", THE_OUTPUT)] = None,
     kind: Kind = None,
     database: DatabaseUrl = DATABASE,
     version: Version = None,

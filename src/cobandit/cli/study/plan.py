@@ -10,8 +10,8 @@ import typer
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import installed, require_extras
 from cobandit.cli import completion
+from cobandit.cli.declare import flag, integer_option, option
 from cobandit.cli.door import say
-from cobandit.cli.options import integer_option
 from cobandit.cli.study.common import (
     DATABASE,
     THE_OUTPUT,
@@ -35,35 +35,13 @@ def plan(
             autocompletion=completion.designs,
         ),
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.toml",
-            help="File to write (default: STUDY-plan.toml)",
-            rich_help_panel=THE_OUTPUT,
-        ),
-    ] = None,
+    out: Annotated[Path | None, option("FILE.toml", "File to write (default: STUDY-plan.toml)", THE_OUTPUT)] = None,
     n: Annotated[int | None, integer_option("n", 2, "Planned number of participants", THE_OUTPUT)] = None,
     form: Annotated[
-        str | None,
-        typer.Option(
-            metavar="osf|aspredicted",
-            help="Text of a preregistration instead of a TOML file",
-            rich_help_panel=THE_OUTPUT,
-        ),
+        str | None, option("osf|aspredicted", "Text of a preregistration instead of a TOML file", THE_OUTPUT)
     ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option("--set", metavar="FILE.toml", help="Plan to store with the study", rich_help_panel=THE_STORE),
-    ] = None,
-    late: Annotated[
-        bool,
-        typer.Option(
-            "--late",
-            help="Store the plan late; all results become exploratory",
-            rich_help_panel=THE_STORE,
-        ),
-    ] = False,
+    store: Annotated[Path | None, option("FILE.toml", "Plan to store with the study", THE_STORE, "--set")] = None,
+    late: Annotated[bool, flag("--late", "Store the plan late; all results become exploratory", THE_STORE)] = False,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
 ) -> None:

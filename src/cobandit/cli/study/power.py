@@ -15,9 +15,10 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.numbers import percent
 from cobandit.cli import completion, output, parsing
+from cobandit.cli.declare import integer_option, option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import integer_option, with_option_groups
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import THE_OUTPUT
 
 if TYPE_CHECKING:
@@ -33,50 +34,25 @@ Seed = Annotated[int, integer_option("seed", 0, "Random seed", THE_WORK)]
 Threads = Annotated[
     int | None, integer_option("threads", 1, "Threads (default: all cores); the results are equal", THE_WORK, high=4096)
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Folder for tables, figures and an offline page", rich_help_panel=THE_OUTPUT),
-]
+Out = Annotated[Path | None, option("DIR", "Folder for tables, figures and an offline page", THE_OUTPUT)]
 
 Behaviours = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="MIX|FILE.json",
-        help=f"Mixture of behaviours (repeatable) [default: {BEHAVIOUR}]",
-        rich_help_panel=THE_PEOPLE,
-    ),
+    list[str] | None, option("MIX|FILE.json", f"Mixture of behaviours (repeatable) [default: {BEHAVIOUR}]", THE_PEOPLE)
 ]
 
-Participants = Annotated[
-    str,
-    typer.Option(
-        metavar="N,N,...", help="Numbers of participants to try, such as 10,20,...,100", rich_help_panel=THE_PEOPLE
-    ),
-]
+Participants = Annotated[str, option("N,N,...", "Numbers of participants to try, such as 10,20,...,100", THE_PEOPLE)]
 
 Alike = Annotated[
-    float,
-    typer.Option(
-        metavar="SHARE",
-        parser=parsing.share("alike"),
-        help="Share of teams whose members behave alike",
-        rich_help_panel=THE_PEOPLE,
-    ),
+    float, option("SHARE", "Share of teams whose members behave alike", THE_PEOPLE, parser=parsing.share("alike"))
 ]
 
 Dropout = Annotated[
     float,
-    typer.Option(
-        metavar="SHARE",
-        parser=parsing.share("dropout", 0.95),
-        help="Share of people who leave before the end",
-        rich_help_panel=THE_PEOPLE,
-    ),
+    option("SHARE", "Share of people who leave before the end", THE_PEOPLE, parser=parsing.share("dropout", 0.95)),
 ]
 
 Design = Annotated[
-    str,
-    typer.Argument(metavar="NAME|FILE.toml", help="Shipped design, or a file", autocompletion=completion.designs),
+    str, typer.Argument(metavar="NAME|FILE.toml", help="Shipped design, or a file", autocompletion=completion.designs)
 ]
 
 
@@ -90,14 +66,7 @@ def power(
     simulations: Annotated[
         int, integer_option("simulations", 1, "Number of simulated studies", THE_WORK, high=100_000)
     ] = 1000,
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.toml",
-            help="Analysis plan (default: the design's own)",
-            rich_help_panel=THE_WORK,
-        ),
-    ] = None,
+    plan: Annotated[Path | None, option("FILE.toml", "Analysis plan (default: the design's own)", THE_WORK)] = None,
     seed: Seed = 0,
     threads: Threads = None,
     out: Out = None,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cobandit.base.extras import require_extras
+from cobandit.cli.declare import option
 from cobandit.cli.door import say
 from cobandit.cli.study.common import DATABASE, DatabaseUrl, StudyArgument, Version, existing_database, stored_study
 
@@ -16,9 +17,7 @@ ParticipantId = Annotated[str, typer.Argument(metavar="ID", help="Pseudonym, suc
 def remove_participant(
     study: StudyArgument,
     participant: ParticipantId,
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why; the report prints it", show_default=False)
-    ],
+    reason: Annotated[str, option("TEXT", "Why; the report prints it", None, "--reason", show_default=False)],
     database: DatabaseUrl = DATABASE,
     version: Version = None,
 ) -> None:

@@ -16,13 +16,15 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.base.files import checked_folder
 from cobandit.cli import completion, parsing
+from cobandit.cli.declare import flag, integer_option, option
 from cobandit.cli.door import os_error_line, say
 from cobandit.cli.operations import OperationOptions
-from cobandit.cli.options import integer_option, names_option, with_environment, with_option_groups
+from cobandit.cli.options import with_environment, with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
     THE_SERVER,
     THE_STORE,
+    AddressOptions,
     DatabaseUrl,
     Password,
     PasswordFile,
@@ -65,72 +67,28 @@ def password_notice(password: str, for_people: bool = True) -> str:
 
 
 @dataclass(frozen=True)
-class ServerOptions:
+class ServerOptions(AddressOptions):
     """Address of the server, and the pages it shows in addition to the studies."""
 
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for all", rich_help_panel=THE_SERVER)
-    ] = "127.0.0.1"
-    port: Annotated[int, integer_option("port", 0, "Port; 0 takes a free one", THE_SERVER, high=65535)] = 8000
-    workers: Annotated[
-        int, integer_option("workers", 1, "Worker processes; more than one needs PostgreSQL", THE_SERVER, high=64)
-    ] = 1
-    demo: Annotated[
-        bool,
-        typer.Option("--demo", help="Demos for all visitors; nothing is stored as data", rich_help_panel=THE_SERVER),
-    ] = False
+    demo: Annotated[bool, flag("--demo", "Demos for all visitors; nothing is stored as data", THE_SERVER)] = False
     unlisted: Annotated[
-        list[str] | None,
-        names_option(help="Study that the home page does not show (repeatable)", panel=THE_SERVER),
+        list[str] | None, option("NAME", "Study that the home page does not show (repeatable)", THE_SERVER)
     ] = None
     consent_elsewhere: Annotated[
-        bool,
-        typer.Option(
-            "--consent-elsewhere",
-            help="Consent given elsewhere, such as on paper",
-            rich_help_panel=THE_SERVER,
-        ),
+        bool, flag("--consent-elsewhere", "Consent given elsewhere, such as on paper", THE_SERVER)
     ] = False
-    report: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR", help="Folder of `cobandit reproduce`, shown at /report", rich_help_panel=THE_SERVER
-        ),
-    ] = Path(REPORT)
-    docs: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder of the documentation, shown at /docs",
-            rich_help_panel=THE_SERVER,
-        ),
-    ] = None
-    public_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Public address of the server, for copied links", rich_help_panel=THE_SERVER),
-    ] = None
-    root_path: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH", help="URL path of the server behind a proxy, such as /lab", rich_help_panel=THE_SERVER
-        ),
-    ] = None
+    report: Annotated[Path, option("DIR", "Folder of `cobandit reproduce`, shown at /report", THE_SERVER)] = Path(
+        REPORT
+    )
+    docs: Annotated[Path | None, option("DIR", "Folder of the documentation, shown at /docs", THE_SERVER)] = None
 
 
 @dataclass(frozen=True)
 class BackupOptions:
     """Regular backups."""
 
-    backup: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder for regular, verified backups", rich_help_panel=THE_STORE),
-    ] = None
-    every: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME", help="Time between backups, such as 30s, 10m, 2h or 1d", rich_help_panel=THE_STORE
-        ),
-    ] = EVERY
+    backup: Annotated[Path | None, option("DIR", "Folder for regular, verified backups", THE_STORE)] = None
+    every: Annotated[str, option("TIME", "Time between backups, such as 30s, 10m, 2h or 1d", THE_STORE)] = EVERY
     keep: Annotated[int, integer_option("keep", 1, "Number of backups to keep", THE_STORE)] = KEEP
 
 
@@ -138,41 +96,20 @@ class BackupOptions:
 class RobotOptions:
     """The robot that stacks the burgers."""
 
-    robot: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Robot: none, simulated, null (by hand) or rosbridge",
-            rich_help_panel=THE_ROBOT,
-        ),
-    ] = "none"
-    robot_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Address of rosbridge, such as ws://HOST:9090", rich_help_panel=THE_ROBOT),
-    ] = None
+    robot: Annotated[str, option("NAME", "Robot: none, simulated, null (by hand) or rosbridge", THE_ROBOT)] = "none"
+    robot_url: Annotated[str | None, option("URL", "Address of rosbridge, such as ws://HOST:9090", THE_ROBOT)] = None
     robot_arm: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="TOML file that describes an arm other than a Fetch", rich_help_panel=THE_ROBOT
-        ),
+        Path | None, option("FILE", "TOML file that describes an arm other than a Fetch", THE_ROBOT)
     ] = None
     robot_speed: Annotated[
         float,
-        typer.Option(
-            metavar="FLOAT",
-            parser=parsing.positive_real("robot-speed", 1.0),
-            help="Fraction of the arm's maximal speed",
-            rich_help_panel=THE_ROBOT,
+        option(
+            "FLOAT", "Fraction of the arm's maximal speed", THE_ROBOT, parser=parsing.positive_real("robot-speed", 1.0)
         ),
     ] = 0.25
-    robot_skin: Annotated[
-        str,
-        typer.Option(
-            metavar="own|fetch",
-            help="Our own arm, or the meshes of gymnasium-robotics",
-            rich_help_panel=THE_ROBOT,
-        ),
-    ] = "own"
+    robot_skin: Annotated[str, option("own|fetch", "Our own arm, or the meshes of gymnasium-robotics", THE_ROBOT)] = (
+        "own"
+    )
 
 
 @dataclass(frozen=True)

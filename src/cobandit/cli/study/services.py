@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from cobandit.base.extras import require_extras
 from cobandit.base.files import save_text
 from cobandit.base.json_types import JsonObject
 from cobandit.cli import output
+from cobandit.cli.declare import option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
 from cobandit.cli.options import with_option_groups
@@ -21,10 +20,7 @@ from cobandit.cli.study.common import DATABASE, DatabaseUrl, StudyArgument, Vers
 @with_option_groups
 def services(
     study: StudyArgument,
-    records: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help="Write all requests and replies to this file."),
-    ] = None,
+    records: Annotated[Path | None, option("FILE.jsonl", "Write all requests and replies to this file.")] = None,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
     form: TextOrJson = TextOrJson(),

@@ -12,9 +12,10 @@ import typer
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.cli import completion, output, parsing
+from cobandit.cli.declare import integer_option, option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import integer_option, with_option_groups
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
     DatabaseUrl,
@@ -45,24 +46,13 @@ def simulate(
     ],
     participants: Annotated[int, integer_option("participants", 1, "Number of participants", THE_BOTS)] = 10,
     behaviour: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME,NAME|FILE.json",
-            help="Agents to play as, in turn, or a fitted population",
-            rich_help_panel=THE_BOTS,
-        ),
+        str, option("NAME,NAME|FILE.json", "Agents to play as, in turn, or a fitted population", THE_BOTS)
     ] = BEHAVIOUR,
     seed: Annotated[
         int, integer_option("seed", 0, "Random seed; another seed creates other participants", THE_BOTS)
     ] = 0,
     rate: Annotated[
-        float | None,
-        typer.Option(
-            metavar="FLOAT",
-            parser=parsing.number,
-            help="Rounds per second of each (default: no limit)",
-            rich_help_panel=THE_BOTS,
-        ),
+        float | None, option("FLOAT", "Rounds per second of each (default: no limit)", THE_BOTS, parser=parsing.number)
     ] = None,
     concurrency: Annotated[int, integer_option("concurrency", 1, "Simultaneous participants", THE_BOTS)] = 50,
     database: DatabaseUrl = DATABASE,

@@ -11,6 +11,7 @@ import typer
 from cobandit.base.errors import InvalidInput, MissingExtra, UnknownName
 from cobandit.base.extras import installed, require_extras
 from cobandit.base.files import checked_folder
+from cobandit.cli.declare import option
 from cobandit.cli.door import say
 from cobandit.cli.study.common import existing_database, stored_study
 
@@ -22,12 +23,7 @@ THE_DATA = "The data"
 
 StudyOrExport = Annotated[str, typer.Argument(metavar="STUDY|EXPORT-DIR", help="Stored study, or folder of an export")]
 Kind = Annotated[
-    str | None,
-    typer.Option(
-        metavar="real|rehearsal",
-        help="Real or simulated participants (default: real, if any)",
-        rich_help_panel=THE_DATA,
-    ),
+    str | None, option("real|rehearsal", "Real or simulated participants (default: real, if any)", THE_DATA)
 ]
 
 

@@ -8,9 +8,10 @@ import typer
 
 from cobandit.base.extras import require_extras
 from cobandit.cli import output
+from cobandit.cli.declare import integer_option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import integer_option, with_option_groups
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
     DatabaseUrl,

@@ -11,6 +11,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.json_types import JsonObject
 from cobandit.cli import output
+from cobandit.cli.declare import flag, option
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
 from cobandit.cli.options import with_option_groups
@@ -24,23 +25,15 @@ if TYPE_CHECKING:
 KINDS = ("real", "rehearsal", "demo")
 THE_ACTION = "Actions"
 
-Kind = Annotated[str, typer.Option(metavar="real|rehearsal|demo", help="Kind of participants")]
-Yes = Annotated[bool, typer.Option("--yes", help="No question before the action")]
+Kind = Annotated[str, option("real|rehearsal|demo", "Kind of participants")]
+Yes = Annotated[bool, flag("--yes", "No question before the action")]
 
 
 @with_option_groups
 def teams(
     study: StudyArgument,
-    end: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEAM", help="End this team; members continue with the survey", rich_help_panel=THE_ACTION
-        ),
-    ] = None,
-    replace: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Replace this participant by an AI", rich_help_panel=THE_ACTION),
-    ] = None,
+    end: Annotated[str | None, option("TEAM", "End this team; members continue with the survey", THE_ACTION)] = None,
+    replace: Annotated[str | None, option("ID", "Replace this participant by an AI", THE_ACTION)] = None,
     kind: Kind = "real",
     yes: Yes = False,
     database: DatabaseUrl = DATABASE,
@@ -144,10 +137,7 @@ def _sentence(team: JsonObject, now: int) -> str:
 def message(
     study: StudyArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Message, of at most 500 characters")],
-    to: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Participant or team (default: all at work)", show_default=False),
-    ] = None,
+    to: Annotated[str | None, option("ID", "Participant or team (default: all at work)", show_default=False)] = None,
     kind: Kind = "real",
     yes: Yes = False,
     database: DatabaseUrl = DATABASE,
