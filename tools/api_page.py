@@ -28,7 +28,7 @@ MODULES = (
     "cobandit.testing",
     "cobandit.theory",
 )
-SHARED = ("Player", "_InStates")
+SHARED = ("Player", "_InStates", "CountingAgent")
 """Base classes that are not public themselves: the page lists their members with the classes that have them."""
 HEAD = """\
 # Signatures
@@ -64,10 +64,15 @@ def _block(name: str, thing: Any) -> str:
 
 
 def _class_line(name: str, kind: type) -> str:
-    bases = [base.__name__ for base in kind.__bases__ if base is not object and base.__module__ != "typing"]
+    bases = [_shown_base(base) for base in kind.__bases__ if base is not object and base.__module__ != "typing"]
     parents = f"  # kind of {', '.join(bases)}" if bases else ""
     made_by = "" if issubclass(kind, (BaseException, enum.Enum)) or inspect.isabstract(kind) else _signature(kind)
     return f"class {name}{made_by}{parents}"
+
+
+def _shown_base(base: type) -> str:
+    """Return the name of a base class, or of the public one that a shared base class is a kind of."""
+    return next((parent.__name__ for parent in base.__mro__[:-1] if parent.__name__ not in SHARED), base.__name__)
 
 
 def _members(kind: type) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cobandit.agents.base import option
+from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.kl_ucb import kl_bound
 from cobandit.base.checks import one_of, real
 from cobandit.problem.means import Tensor
@@ -45,6 +45,20 @@ class Memory:
         if reward is not None:
             self.counts[cell] += 1
             self.sums[cell] += reward
+
+
+@dataclass
+class CountingAgent(Agent):
+    """The common part of agents that remember their seen rewards for each team action."""
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """Start with an empty memory of team actions."""
+        super().reset(briefing, rng)
+        self._memory = Memory(briefing.arms)
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Remember the round."""
+        self._memory.record(team_action, reward)
 
 
 def best(values: Tensor, ties: str, rng: np.random.Generator) -> tuple[int, ...]:

@@ -26,18 +26,27 @@ def fused(rewards: Sequence[float | None], briefing: Briefing) -> float | None:
 
 
 @dataclass
-class CentralisedUCB(UpperConfidence, Controller):
+class Centralised(Controller):
+    """The common part of controllers that remember the team's rewards for each team action."""
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """Start with an empty memory of team actions."""
+        super().reset(briefing, rng)
+        self._memory = Memory(briefing.arms)
+
+    def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:
+        """Remember the round."""
+        self._memory.record(team_action, fused(rewards, self.briefing))
+
+
+@dataclass
+class CentralisedUCB(UpperConfidence, Centralised):
     """Single-agent UCB over team actions by one joint controller."""
 
     name: ClassVar[str] = "centralised-ucb"
     label: ClassVar[str] = "Centralised UCB"
     paper: ClassVar[str] = "Fact 1: the single agent that a team with full sight reduces to"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.centralised:centralised_ucb"
-
-    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Start with an empty memory of team actions."""
-        super().reset(briefing, rng)
-        self._memory = Memory(briefing.arms)
 
     def choose(self) -> TeamAction:
         """Return the team action with the best index."""
@@ -49,24 +58,15 @@ class CentralisedUCB(UpperConfidence, Controller):
         """Return the index of every team action."""
         return self.indices_now(self._memory, self.round, self.briefing.horizon)
 
-    def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:
-        """Remember the round."""
-        self._memory.record(team_action, fused(rewards, self.briefing))
-
 
 @dataclass
-class CentralisedTS(Posterior, Controller):
+class CentralisedTS(Posterior, Centralised):
     """Single-agent Thompson sampling over team actions by one joint controller."""
 
     name: ClassVar[str] = "centralised-ts"
     label: ClassVar[str] = "Centralised Thompson Sampling"
     paper: ClassVar[str] = "Fact 1, with Thompson sampling for UCB"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.centralised:centralised_ts"
-
-    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Start with an empty memory of team actions."""
-        super().reset(briefing, rng)
-        self._memory = Memory(briefing.arms)
 
     def choose(self) -> TeamAction:
         """Return the team action of the best posterior sample."""
@@ -75,7 +75,3 @@ class CentralisedTS(Posterior, Controller):
     def ratings(self) -> Tensor:
         """Return the posterior mean of every team action; choices are made by samples around it."""
         return self.expected(self._memory, self.briefing.binary)
-
-    def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:
-        """Remember the round."""
-        self._memory.record(team_action, fused(rewards, self.briefing))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from cobandit.agents.base import Agent, Briefing, TeamAction, option
-from cobandit.agents.beliefs import Memory, best, random_arm
+from cobandit.agents.base import option
+from cobandit.agents.beliefs import CountingAgent, best, random_arm
 from cobandit.base.checks import real
 from cobandit.problem.means import Tensor
 
@@ -17,7 +15,7 @@ UNKNOWN = 0.5
 
 
 @dataclass
-class EpsilonGreedy(Agent):
+class EpsilonGreedy(CountingAgent):
     """Aims at the configuration with the best mean so far, except in a share of random rounds."""
 
     name: ClassVar[str] = "epsilon-greedy"
@@ -26,11 +24,6 @@ class EpsilonGreedy(Agent):
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.epsilon_greedy:epsilon_greedy"
 
     epsilon: float = option(0.15, "probability of a random arm instead", real(0.0, 1.0))
-
-    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Start with zero counts."""
-        super().reset(briefing, rng)
-        self._memory = Memory(briefing.arms)
 
     def choose(self) -> int:
         """Return the own part of the best configuration, equals by a draw."""
@@ -42,7 +35,3 @@ class EpsilonGreedy(Agent):
     def ratings(self) -> Tensor:
         """Return the mean of every configuration so far."""
         return (self._memory.sums + UNKNOWN) / (self._memory.counts + 1.0)
-
-    def observe(self, team_action: TeamAction, reward: float | None) -> None:
-        """Count the round."""
-        self._memory.record(team_action, reward)

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from cobandit.agents.base import Agent, Briefing, TeamAction, option
-from cobandit.agents.beliefs import Memory, Posterior, best
+from cobandit.agents.base import option
+from cobandit.agents.beliefs import CountingAgent, Posterior, best
 from cobandit.base.checks import real
 from cobandit.problem.means import Tensor
 
@@ -19,7 +19,7 @@ def _discount(name: str, value: object) -> float | None:
 
 
 @dataclass
-class KnowledgeGradient(Posterior, Agent):
+class KnowledgeGradient(Posterior, CountingAgent):
     """Acts as if one more look were free and the best arm were then kept for all that remains.
 
     Plays its coordinate of arg max of posterior mean + (T - t) v_a, where v_a is the expected rise of the
@@ -34,11 +34,6 @@ class KnowledgeGradient(Posterior, Agent):
 
     discount: float | None = option(None, "gamma of the discounted form; none: T - t rounds remain", _discount)
 
-    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Start with an empty memory of team actions."""
-        super().reset(briefing, rng)
-        self._memory = Memory(briefing.arms)
-
     def choose(self) -> int:
         """Return the own coordinate of the team action of the highest value."""
         return self.part_of(best(self.ratings(), self.ties, self.rng))
@@ -51,10 +46,6 @@ class KnowledgeGradient(Posterior, Agent):
             remaining = self.discount / (1.0 - self.discount)
         means, rises = self._means_and_rises()
         return means + remaining * rises
-
-    def observe(self, team_action: TeamAction, reward: float | None) -> None:
-        """Remember the round."""
-        self._memory.record(team_action, reward)
 
     def _means_and_rises(self) -> tuple[Tensor, Tensor]:
         counts, sums = self._memory.counts, self._memory.sums

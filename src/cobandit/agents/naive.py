@@ -5,26 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from cobandit.agents.base import Agent, Briefing, TeamAction
-from cobandit.agents.beliefs import Memory, Posterior, UpperConfidence, best, random_arm
+from cobandit.agents.beliefs import CountingAgent, Posterior, UpperConfidence, best, random_arm
 from cobandit.problem.means import Tensor
 
 
 @dataclass
-class NaiveUCB(UpperConfidence, Agent):
+class NaiveUCB(UpperConfidence, CountingAgent):
     """UCB over all team actions, as if the others would comply; plays its own coordinate of the best."""
 
     name: ClassVar[str] = "naive-ucb"
     label: ClassVar[str] = "Naive UCB"
     paper: ClassVar[str] = 'Effect of Partner-Awareness, Fig. "sim1"; with p_i = 1 for all: Fact 1'
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.naive:naive_ucb"
-
-    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Start with an empty memory of team actions."""
-        super().reset(briefing, rng)
-        self._memory = Memory(briefing.arms)
 
     def choose(self) -> int:
         """Return the own coordinate of the team action with the best index."""
@@ -37,24 +29,15 @@ class NaiveUCB(UpperConfidence, Agent):
         """Return the index of every team action."""
         return self.indices_now(self._memory, self.round, self.briefing.horizon)
 
-    def observe(self, team_action: TeamAction, reward: float | None) -> None:
-        """Remember the round."""
-        self._memory.record(team_action, reward)
-
 
 @dataclass
-class NaiveTS(Posterior, Agent):
+class NaiveTS(Posterior, CountingAgent):
     """Thompson sampling over all team actions, as if the others would comply."""
 
     name: ClassVar[str] = "naive-ts"
     label: ClassVar[str] = "Naive Thompson Sampling"
     paper: ClassVar[str] = 'Effect of Partner-Awareness, Fig. "sim1"'
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.naive:naive_ts"
-
-    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Start with an empty memory of team actions."""
-        super().reset(briefing, rng)
-        self._memory = Memory(briefing.arms)
 
     def choose(self) -> int:
         """Return the own coordinate of the best posterior sample."""
@@ -64,7 +47,3 @@ class NaiveTS(Posterior, Agent):
     def ratings(self) -> Tensor:
         """Return the posterior mean of every team action; choices are made by samples around it."""
         return self.expected(self._memory, self.briefing.binary)
-
-    def observe(self, team_action: TeamAction, reward: float | None) -> None:
-        """Remember the round."""
-        self._memory.record(team_action, reward)

@@ -8,15 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from cobandit.agents.base import Agent, Briefing, TeamAction, option
-from cobandit.agents.beliefs import Memory, random_arm, upper_bounds
+from cobandit.agents.base import Briefing, option
+from cobandit.agents.beliefs import CountingAgent, random_arm, upper_bounds
 from cobandit.agents.recency_softmax import softmax_pick
 from cobandit.base.checks import real
 from cobandit.problem.means import Tensor
 
 
 @dataclass
-class SoftmaxUCB(Agent):
+class SoftmaxUCB(CountingAgent):
     """Aims at a team action by softmax over the index of naive UCB, except for lapses.
 
     The index is that of the paper, mean + sqrt(2 c log T / n). Untried team actions have an infinite index, so the
@@ -33,11 +33,6 @@ class SoftmaxUCB(Agent):
     temperature: float = option(0.1, "softmax temperature: near 0 always the best", real(1e-3, 1e3))
     lapse: float = option(0.1, "probability of a random arm instead", real(0.0, 1.0))
 
-    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Start with an empty memory of team actions."""
-        super().reset(briefing, rng)
-        self._memory = Memory(briefing.arms)
-
     def choose(self) -> int:
         """Return the own part of the team action aimed at, or a random arm."""
         if self.rng.random() < self.lapse:
@@ -50,10 +45,6 @@ class SoftmaxUCB(Agent):
     def ratings(self) -> Tensor:
         """Return the index of every team action."""
         return upper_bounds(self._memory.counts, self._memory.sums, index_scale(self.exploration, self.briefing))
-
-    def observe(self, team_action: TeamAction, reward: float | None) -> None:
-        """Remember the round."""
-        self._memory.record(team_action, reward)
 
 
 def index_scale(exploration: float, briefing: Briefing) -> float:

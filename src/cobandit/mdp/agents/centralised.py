@@ -25,7 +25,24 @@ def seen_by(eyes: str, rewards: Sequence[float | None], briefing: Briefing) -> f
 
 
 @dataclass
-class CentralisedUCBVI(OptimisticPlan, MarkovController):
+class CentralisedMarkov(MarkovController):
+    """The common part of controllers that remember the team's rewards and the moves after each team action."""
+
+    def reset(self, briefing: Any, rng: np.random.Generator) -> None:
+        """Start with an empty memory of team actions."""
+        super().reset(briefing, rng)
+        self._memory = StateMemory(briefing.states, int(np.prod(briefing.arms)))
+
+    def observe(
+        self: Any, team_action: TeamAction, rewards: tuple[float | None, ...], state: int, step: int, next_state: int
+    ) -> None:
+        """Remember the step."""
+        cell = int(np.ravel_multi_index(team_action, self.briefing.arms))
+        self._memory.record(state, cell, seen_by(self.eyes, rewards, self.briefing), next_state)
+
+
+@dataclass
+class CentralisedUCBVI(OptimisticPlan, CentralisedMarkov):
     """Single-agent UCBVI over team actions by one joint controller."""
 
     name: ClassVar[str] = "centralised-ucbvi"
@@ -33,11 +50,6 @@ class CentralisedUCBVI(OptimisticPlan, MarkovController):
     compiled: ClassVar[str] = "cobandit.mdp.fast.kinds.ucbvi:centralised_ucbvi"
 
     eyes: str = option("all", "whose eyes it has: " + ", ".join(EYES), one_of(EYES))
-
-    def reset(self, briefing: Any, rng: np.random.Generator) -> None:
-        """Start with an empty memory of team actions."""
-        super().reset(briefing, rng)
-        self._memory = StateMemory(briefing.states, int(np.prod(briefing.arms)))
 
     def plan(self) -> None:
         """Plan for the team."""
@@ -48,10 +60,3 @@ class CentralisedUCBVI(OptimisticPlan, MarkovController):
         if self.starts_at_random():
             return tuple(random_arm(arms, self.rng) for arms in self.briefing.arms)
         return best(self._q[step, state].reshape(self.briefing.arms), self.ties, self.rng)
-
-    def observe(
-        self, team_action: TeamAction, rewards: tuple[float | None, ...], state: int, step: int, next_state: int
-    ) -> None:
-        """Remember the step."""
-        cell = int(np.ravel_multi_index(team_action, self.briefing.arms))
-        self._memory.record(state, cell, seen_by(self.eyes, rewards, self.briefing), next_state)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
+from cobandit.agents.base import TeamAction
+from cobandit.mdp.agents.base import MarkovAgent
 from cobandit.problem.means import Tensor
 
 
@@ -42,3 +47,18 @@ class StateMemory:
         tried = np.maximum(self.visits, 1)
         mean = total / tried
         return mean, np.maximum(squares / tried - mean * mean, 0.0)
+
+
+@dataclass
+class CountingMarkovAgent(MarkovAgent):
+    """The common part of agents that remember their seen rewards and the moves after each team action."""
+
+    def reset(self, briefing: Any, rng: np.random.Generator) -> None:
+        """Start with an empty memory of team actions."""
+        super().reset(briefing, rng)
+        self._memory = StateMemory(briefing.states, int(np.prod(briefing.arms)))
+
+    def observe(self, team_action: TeamAction, reward: float | None, state: int, step: int, next_state: int) -> None:
+        """Remember the step."""
+        cell = int(np.ravel_multi_index(team_action, self.briefing.arms))
+        self._memory.record(state, cell, reward, next_state)

@@ -10,22 +10,17 @@ import numpy as np
 from cobandit.agents.base import TeamAction
 from cobandit.agents.beliefs import best, random_arm
 from cobandit.mdp.agents.base import MarkovAgent
-from cobandit.mdp.agents.memory import StateMemory
+from cobandit.mdp.agents.memory import CountingMarkovAgent, StateMemory
 from cobandit.mdp.agents.optimism import OptimisticPlan, joint_max
 
 
 @dataclass
-class NaiveUCBVI(OptimisticPlan, MarkovAgent):
+class NaiveUCBVI(OptimisticPlan, CountingMarkovAgent):
     """UCBVI over all team actions, as if the others would comply; plays its own coordinate of the best."""
 
     name: ClassVar[str] = "naive-ucbvi"
     paper: ClassVar[str] = 'Conclusion (future work), after "naive UCB" of Effect of Partner-Awareness'
     compiled: ClassVar[str] = "cobandit.mdp.fast.kinds.ucbvi:ucbvi"
-
-    def reset(self, briefing: Any, rng: np.random.Generator) -> None:
-        """Start with an empty memory of team actions."""
-        super().reset(briefing, rng)
-        self._memory = StateMemory(briefing.states, int(np.prod(briefing.arms)))
 
     def plan(self) -> None:
         """Plan for the team."""
@@ -37,11 +32,6 @@ class NaiveUCBVI(OptimisticPlan, MarkovAgent):
             return random_arm(self.briefing.own_arms, self.rng)
         indices = self._q[step, state].reshape(self.briefing.arms)
         return best(indices, self.ties, self.rng)[self.briefing.agent]
-
-    def observe(self, team_action: TeamAction, reward: float | None, state: int, step: int, next_state: int) -> None:
-        """Remember the step."""
-        cell = int(np.ravel_multi_index(team_action, self.briefing.arms))
-        self._memory.record(state, cell, reward, next_state)
 
 
 @dataclass

@@ -10,9 +10,8 @@ import numpy as np
 from cobandit.agents.base import TeamAction, option
 from cobandit.agents.beliefs import Posterior, best
 from cobandit.base.checks import one_of, real
-from cobandit.mdp.agents.base import MarkovAgent, MarkovController
-from cobandit.mdp.agents.centralised import EYES, seen_by
-from cobandit.mdp.agents.memory import StateMemory
+from cobandit.mdp.agents.centralised import EYES, CentralisedMarkov
+from cobandit.mdp.agents.memory import CountingMarkovAgent, StateMemory
 from cobandit.problem.means import Tensor
 
 
@@ -52,17 +51,12 @@ class SampledPlan(Posterior):
 
 
 @dataclass
-class NaivePSRL(SampledPlan, MarkovAgent):
+class NaivePSRL(SampledPlan, CountingMarkovAgent):
     """Posterior sampling over all team actions, as if the others would comply."""
 
     name: ClassVar[str] = "naive-psrl"
     paper: ClassVar[str] = 'Conclusion (future work), after "naive Thompson" of Effect of Partner-Awareness'
     compiled: ClassVar[str] = "cobandit.mdp.fast.kinds.psrl:psrl"
-
-    def reset(self, briefing: Any, rng: np.random.Generator) -> None:
-        """Start with an empty memory of team actions."""
-        super().reset(briefing, rng)
-        self._memory = StateMemory(briefing.states, int(np.prod(briefing.arms)))
 
     def plan(self) -> None:
         """Draw a world and solve it."""
@@ -72,14 +66,9 @@ class NaivePSRL(SampledPlan, MarkovAgent):
         """Return the own coordinate of the best team action in the drawn world."""
         return best(self._q[step, state].reshape(self.briefing.arms), self.ties, self.rng)[self.briefing.agent]
 
-    def observe(self, team_action: TeamAction, reward: float | None, state: int, step: int, next_state: int) -> None:
-        """Remember the step."""
-        cell = int(np.ravel_multi_index(team_action, self.briefing.arms))
-        self._memory.record(state, cell, reward, next_state)
-
 
 @dataclass
-class CentralisedPSRL(SampledPlan, MarkovController):
+class CentralisedPSRL(SampledPlan, CentralisedMarkov):
     """Posterior sampling over team actions by one joint controller."""
 
     name: ClassVar[str] = "centralised-psrl"
@@ -88,11 +77,6 @@ class CentralisedPSRL(SampledPlan, MarkovController):
 
     eyes: str = option("all", "whose eyes it has: " + ", ".join(EYES), one_of(EYES))
 
-    def reset(self, briefing: Any, rng: np.random.Generator) -> None:
-        """Start with an empty memory of team actions."""
-        super().reset(briefing, rng)
-        self._memory = StateMemory(briefing.states, int(np.prod(briefing.arms)))
-
     def plan(self) -> None:
         """Draw a world and solve it."""
         self._q = self.sampled_values(self._memory)
@@ -100,10 +84,3 @@ class CentralisedPSRL(SampledPlan, MarkovController):
     def choose(self, state: int, step: int) -> TeamAction:
         """Return the best team action in the drawn world."""
         return best(self._q[step, state].reshape(self.briefing.arms), self.ties, self.rng)
-
-    def observe(
-        self, team_action: TeamAction, rewards: tuple[float | None, ...], state: int, step: int, next_state: int
-    ) -> None:
-        """Remember the step."""
-        cell = int(np.ravel_multi_index(team_action, self.briefing.arms))
-        self._memory.record(state, cell, seen_by(self.eyes, rewards, self.briefing), next_state)
