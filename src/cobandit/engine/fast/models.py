@@ -257,22 +257,28 @@ class GivenRoles(NamedTuple):
 
 
 @inlined
+def write_block(world: Any, row: int, rank: int) -> None:
+    """Compute a row of blocks: the cells in which every agent above a rank plays its first arm."""
+    count = 0
+    for cell in range(world.cells):
+        inside = True
+        for above in range(rank):
+            if world.own[world.order[above] * world.cells + cell] != 0:
+                inside = False
+        if inside:
+            world.block[row * world.cells + count] = cell
+            count += 1
+    world.block_size[row] = count
+
+
+@inlined
 def write_ranks(world: World) -> None:
     """Compute the ranks from the order of the agents, and the blocks from the ranks."""
     agents = world.agents
     for rank in range(agents):
         world.ranks[world.order[rank]] = rank
     for i in range(agents):
-        count = 0
-        for cell in range(world.cells):
-            inside = True
-            for rank in range(world.ranks[i]):
-                if world.own[world.order[rank] * world.cells + cell] != 0:
-                    inside = False
-            if inside:
-                world.block[i * world.cells + count] = cell
-                count += 1
-        world.block_size[i] = count
+        write_block(world, i, world.ranks[i])
 
 
 class DrawnRoles(NamedTuple):

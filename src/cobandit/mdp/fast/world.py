@@ -13,6 +13,7 @@ import numpy as np
 
 from cobandit.base.cells import strides_of
 from cobandit.engine.fast.arrays import Cells, Floats, Ints, Words
+from cobandit.engine.fast.models import write_block
 from cobandit.engine.fast.random import inlined
 from cobandit.mdp.model import MarkovProblem
 
@@ -123,18 +124,9 @@ def set_ranks(world: MarkovWorld) -> None:
     """Compute the order and the blocks from the ranks."""
     for i in range(world.agents):
         world.order[world.ranks[i]] = i
-    for i in range(world.agents + 1):
-        count = 0
-        for cell in range(world.cells):
-            inside = True
-            if i < world.agents:
-                for rank in range(world.ranks[i]):
-                    if world.own[world.order[rank] * world.cells + cell] != 0:
-                        inside = False
-            if inside:
-                world.block[i * world.cells + count] = cell
-                count += 1
-        world.block_size[i] = count
+    for i in range(world.agents):
+        write_block(world, i, world.ranks[i])
+    write_block(world, world.agents, 0)
 
 
 @inlined

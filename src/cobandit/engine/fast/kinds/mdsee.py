@@ -19,33 +19,16 @@ PHASE, EXPLORED, COMMITMENT = range(3)
 
 
 class Phases(NamedTuple):
-    """``notes`` has the phase, how many rounds of it were sweeps, and the cell committed to (-1: none yet)."""
+    """``notes`` has the phase, how many rounds of it were sweeps, and the cell committed to (-1: none yet).
+
+    With ``hidden`` actions, sweeps count as scheduled, commitments not at all.
+    """
 
     seat: int
     stream: int
     random_ties: int
     sweeps: int
-    counts: Ints
-    sums: Floats
-    notes: Ints
-
-    def choose(self, world: World, t: int) -> Arm:
-        """Return the scheduled own arm while sweeping, the private best's afterwards."""
-        return phase_arm(self, world)
-
-    def learn(self, world: World, t: int, played: int, seen: float) -> None:
-        """Start a new phase when the commitment reaches a power of two."""
-        record(self, played, seen)
-        end_round(self, world, t)
-
-
-class HiddenPhases(NamedTuple):
-    """The same for hidden actions: sweeps count as scheduled, commitments not at all."""
-
-    seat: int
-    stream: int
-    random_ties: int
-    sweeps: int
+    hidden: int
     counts: Ints
     sums: Floats
     notes: Ints
@@ -57,7 +40,9 @@ class HiddenPhases(NamedTuple):
     def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Start a new phase when the commitment reaches a power of two."""
         explored = self.notes[EXPLORED]
-        if explored < self.sweeps * self.notes[PHASE] * world.cells:
+        if self.hidden == 0:
+            record(self, played, seen)
+        elif explored < self.sweeps * self.notes[PHASE] * world.cells:
             record(self, explored % world.cells, seen)
         end_round(self, world, t)
 
@@ -91,9 +76,8 @@ def private_best(me: Any, world: World) -> Any:
     return best_of(world.values, world.cells, me.random_ties, world.streams, me.stream)
 
 
-def mdsee(agent: MDSEE, seat: Seat) -> Phases | HiddenPhases:
+def mdsee(agent: MDSEE, seat: Seat) -> Phases:
     """Return the compiled form."""
-    kind = HiddenPhases if seat.briefing.actions == "hidden" else Phases
     notes = np.array([1, 0, -1], dtype=np.int64)
-    ties = int(agent.ties == "random")
-    return kind(seat.number, seat.stream, ties, agent.sweeps, seat.zeros(np.int64), seat.zeros(), notes)
+    ties, hidden = int(agent.ties == "random"), int(seat.briefing.actions == "hidden")
+    return Phases(seat.number, seat.stream, ties, agent.sweeps, hidden, seat.zeros(np.int64), seat.zeros(), notes)
