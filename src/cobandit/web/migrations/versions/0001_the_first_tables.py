@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -153,25 +151,3 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["episode_id"], ["episodes.id"], name=op.f("fk_rounds_episode_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("episode_id", "t", name=op.f("pk_rounds")),
     )
-
-
-def downgrade() -> None:
-    """Drop them all."""
-    op.drop_table("rounds")
-    with op.batch_alter_table("events", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_events_participant_id"))
-
-    op.drop_table("events")
-    op.drop_table("episodes")
-    op.drop_table("answers")
-    with op.batch_alter_table("participants", schema=None) as batch_op:
-        batch_op.drop_index("ix_participants_study_id_kind")
-
-    op.drop_table("participants")
-    op.drop_table("studies")
-    op.drop_table("settings")
-    with op.batch_alter_table("failed_logins", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_failed_logins_address"))
-
-    op.drop_table("failed_logins")
-    op.drop_table("admin_logins")

@@ -5,18 +5,9 @@ from alembic import op
 
 revision = "0004"
 down_revision = "0003"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     """Add the keys of events; existing events have none."""
     op.add_column("events", sa.Column("key", sa.Text(), nullable=True))
     op.create_index("ix_events_participant_id_key", "events", ["participant_id", "key"], unique=True)
-
-
-def downgrade() -> None:
-    """Remove the keys."""
-    op.drop_index("ix_events_participant_id_key", "events")
-    with op.batch_alter_table("events") as batch:
-        batch.drop_column("key")

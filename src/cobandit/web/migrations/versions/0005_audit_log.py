@@ -7,8 +7,6 @@ from cobandit.web.storage.triggers import POSTGRESQL, SQLITE
 
 revision = "0005"
 down_revision = "0004"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -35,8 +33,3 @@ def upgrade() -> None:
     op.bulk_insert(head, [{"id": 1, "number": 0, "hash": "0" * 64}])
     for statement in SQLITE if op.get_bind().dialect.name == "sqlite" else POSTGRESQL:
         op.execute(statement)
-
-
-def downgrade() -> None:
-    """Refuse: a log that can be removed proves nothing."""
-    raise NotImplementedError("A database is not taken back to the tables before 0005; restore a copy of it instead.")

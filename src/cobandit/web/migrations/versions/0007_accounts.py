@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "0007"
 down_revision = "0006"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -30,8 +28,3 @@ def upgrade() -> None:
     op.add_column("admin_logins", sa.Column("created_at", sa.BigInteger(), server_default="0", nullable=False))
     op.add_column("admin_logins", sa.Column("via", sa.Text(), server_default="", nullable=False))
     op.add_column("admin_logins", sa.Column("network", sa.Text(), server_default="", nullable=False))
-
-
-def downgrade() -> None:
-    """Refuse: without accounts, all logins would be the owner's."""
-    raise NotImplementedError("A database is not taken back to the tables before 0007; restore a copy of it instead.")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0008"
 down_revision = "0007"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -18,8 +16,3 @@ def upgrade() -> None:
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("digest", name="pk_known_browsers"),
     )
-
-
-def downgrade() -> None:
-    """Drop the table: every browser is unknown again, and nothing else is lost."""
-    op.drop_table("known_browsers")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0009"
 down_revision = "0008"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -105,8 +103,3 @@ def _create_moves() -> None:
         sa.ForeignKeyConstraint(["episode_id"], ["episodes.id"], name="fk_move_records_episode_id", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("episode_id", "t", "seat", name="pk_move_records"),
     )
-
-
-def downgrade() -> None:
-    """Refused: the episodes of teams would be lost."""
-    raise NotImplementedError("A database is not taken back to the tables before 0009; restore a copy of it instead.")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0010"
 down_revision = "0009"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -23,8 +21,3 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("participant_id", "key", name="pk_messages"),
     )
-
-
-def downgrade() -> None:
-    """Drop the table: waiting messages are not shown any more; the events keep them."""
-    op.drop_table("messages")

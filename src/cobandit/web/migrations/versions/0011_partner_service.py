@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0011"
 down_revision = "0010"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -79,8 +77,3 @@ def _create_log() -> None:
         sqlite_where=sa.text("event IS NOT NULL"),
         postgresql_where=sa.text("event IS NOT NULL"),
     )
-
-
-def downgrade() -> None:
-    """Refused: the games of partners would be lost."""
-    raise NotImplementedError("A database is not taken back to the tables before 0011; restore a copy of it instead.")

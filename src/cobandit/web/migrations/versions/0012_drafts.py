@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0012"
 down_revision = "0011"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -32,9 +30,3 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["draft_id"], ["drafts.id"], name="fk_draft_revisions_draft_id", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("draft_id", "revision", name="pk_draft_revisions"),
     )
-
-
-def downgrade() -> None:
-    """Drop the tables, with all drafts; published studies stay."""
-    op.drop_table("draft_revisions")
-    op.drop_table("drafts")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0013"
 down_revision = "0012"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -30,9 +28,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("digest", name="pk_withdrawals"),
     )
     op.create_index("ix_withdrawals_study_id", "withdrawals", ["study_id"])
-
-
-def downgrade() -> None:
-    """Drop both: links of people who have withdrawn are not known any more."""
-    op.drop_table("withdrawals")
-    op.drop_column("participants", "ending")

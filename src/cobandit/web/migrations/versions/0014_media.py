@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0014"
 down_revision = "0013"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -19,8 +17,3 @@ def upgrade() -> None:
         sa.Column("added_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("sha256", name="pk_media"),
     )
-
-
-def downgrade() -> None:
-    """Drop the table: pages of designs with pictures show their descriptions only."""
-    op.drop_table("media")
