@@ -6,7 +6,6 @@ import io
 import os
 import zipfile
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import httpx
@@ -56,9 +55,7 @@ class Researcher:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._client.close()
 
     def studies(self) -> list[JsonObject]:

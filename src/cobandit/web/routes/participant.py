@@ -38,6 +38,7 @@ from cobandit.web.routes.bodies import (
     storable,
 )
 from cobandit.web.routes.moves import PATH, STREAM_PATH, TOKEN
+from cobandit.web.routes.state import of_app
 from cobandit.web.security import Throttle
 from cobandit.web.services.admission import refused
 from cobandit.web.services.arrivals import Arrival
@@ -57,11 +58,6 @@ _ARRIVALS = Throttle(600)  # a whole class may sit behind one address
 # These are coroutines because they are short: plain functions would use a thread, twice for every round.
 
 
-async def _participants(request: Request) -> Participants:
-    service: Participants = request.app.state.participants
-    return service
-
-
 async def _token(token: str) -> str:
     if not TOKEN.fullmatch(token):
         raise not_found(UNKNOWN_LINK)
@@ -74,7 +70,7 @@ async def _study(study: str) -> str:
     return study
 
 
-Service = Annotated[Participants, Depends(_participants)]
+Service = Annotated[Participants, of_app("participants")]
 Token = Annotated[str, Depends(_token)]
 MessageKey = Annotated[str, Path(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9-]+$")]
 StudyName = Annotated[str, Depends(_study)]

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 
 from cobandit.base.json_types import JsonObject
-from cobandit.studies.data import moment
 from cobandit.web.roles import Viewer
 from cobandit.web.services.export import record_export
 from cobandit.web.storage.audit import all_entries, check_log, count_entries, head_of_log, newest_entries
 from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.values import iso_time
 
 PAGE_SIZE = 50
 
@@ -23,7 +23,7 @@ async def audit_view(database: Database, viewer: Viewer, before: int | None) -> 
         head = head_of_log(connection)
         entries = newest_entries(connection, before, PAGE_SIZE)
         return {
-            "entries": [entry.to_dict() | {"time": _iso(entry.at)} for entry in entries],
+            "entries": [entry.to_dict() | {"time": iso_time(entry.at)} for entry in entries],
             "count": count_entries(connection),
             "hash": head[1] if head[0] else None,
             "older": entries[-1].number if entries and entries[-1].number > 1 else None,
@@ -44,9 +44,3 @@ async def whole_log(database: Database, viewer: Viewer) -> str:
         return (json.dumps(entry.to_dict(), ensure_ascii=False) + "\n" for entry in all_entries(connection))
 
     return await database.ask(lambda connection: "".join(lines(connection)), heavy=True)
-
-
-def _iso(milliseconds: int) -> str:
-    time = moment(milliseconds)
-    assert time is not None
-    return time.isoformat(timespec="seconds").replace("+00:00", "Z")

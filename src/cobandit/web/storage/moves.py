@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -81,8 +81,10 @@ class StoreRounds(JoiningJob):
                 advances.append((number, episode.played, episode.head, finished_at))
             numbers[job] = number
             appends += [round_row(number, r, move, job.now) for r, move in job.played]
-        store = _store_on_postgresql if connection.dialect.name == "postgresql" else _store_on_sqlite
-        store(connection, touches, advances, appends)
+        if connection.dialect.name == "postgresql":
+            _store_on_postgresql(connection, touches, advances, appends)
+        else:
+            store_on_sqlite(connection, _on_sqlite, (touches, advances, appends))
         for job in ordered:
             if job.happened:
                 add_events(connection, job.participant, job.happened)
@@ -122,15 +124,15 @@ def parts(rows: Sequence[Row]) -> Iterator[tuple[int, Row]]:
         yield len(group), tuple(itertools.chain.from_iterable(group))
 
 
-def _store_on_sqlite(
-    connection: Connection, touches: Sequence[Row], advances: Sequence[Row], appends: Sequence[Row]
+def store_on_sqlite(
+    connection: Connection, statements: Callable[[int], Sequence[str]], tables: Sequence[Sequence[Row]]
 ) -> None:
-    for size, values in parts(touches):
-        if connection.exec_driver_sql(_on_sqlite(size)[0], values).rowcount != size:
-            raise Stale
-    for place, rows in ((1, advances), (2, appends)):
+    """Run the statement of each table with its rows; `Stale` where the first one does not change every row."""
+    for place, rows in enumerate(tables):
         for size, values in parts(rows):
-            connection.exec_driver_sql(_on_sqlite(size)[place], values)
+            changed = connection.exec_driver_sql(statements(size)[place], values).rowcount
+            if place == 0 and changed != size:
+                raise Stale
 
 
 ARRAY_TYPES = {"BIGINT": "bigint[]", "INTEGER": "integer[]", "TEXT": "text[]", "FLOAT": "double precision[]"}

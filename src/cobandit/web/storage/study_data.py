@@ -31,7 +31,7 @@ from cobandit.web.storage.rounds import NO_ROUNDS, round_columns
 from cobandit.web.storage.studies import Study
 from cobandit.web.storage.team_moves import load_moves, recorded_columns
 from cobandit.web.storage.teams import Team, teams_of
-from cobandit.web.storage.values import now_ms
+from cobandit.web.storage.values import iso_time, now_ms
 
 ROUNDS_AT_ONCE = 20_000
 MOST_PEOPLE_AT_ONCE = 500
@@ -112,14 +112,8 @@ def _data(connection: Connection, study: Study, people: Iterable[ParticipantData
         versions=dict(study.versions),
         plan=study.plan,
         plan_digest=study.plan_digest,
-        about={name: None if at is None else _iso(at) for name, at in times.items()},
+        about={name: None if at is None else iso_time(at, "milliseconds") for name, at in times.items()},
     )
-
-
-def _iso(milliseconds: int) -> str:
-    time = moment(milliseconds)
-    assert time is not None
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _people(

@@ -15,7 +15,7 @@ from functools import lru_cache
 from sqlalchemy import Connection, insert
 
 from cobandit.studies import Round
-from cobandit.web.storage.moves import ARRAY_TYPES, LARGEST, Row, arrays, columns, parts
+from cobandit.web.storage.moves import ARRAY_TYPES, LARGEST, Row, arrays, columns, store_on_sqlite
 from cobandit.web.storage.participants import Stale
 from cobandit.web.storage.rounds import Move, round_row
 from cobandit.web.storage.schema import move_records, moves, rounds
@@ -79,8 +79,10 @@ class StoreTeamMoves(JoiningJob):
             [(job.team,) for job in ordered if job.sealed is not None and not job.finished],
             [(job.seen, job.now) for job in ordered if job.seen is not None],
         )
-        store = _store_on_postgresql if connection.dialect.name == "postgresql" else _store_on_sqlite
-        store(connection, tables)
+        if connection.dialect.name == "postgresql":
+            _store_on_postgresql(connection, tables)
+        else:
+            store_on_sqlite(connection, _on_sqlite, tables)
         for job in ordered:
             job._store_rest(connection)
         return [None] * len(jobs)
@@ -154,15 +156,6 @@ def _quoted(names: Sequence[str]) -> list[str]:
 
 
 Tables = Sequence[Sequence[Row]]
-
-
-def _store_on_sqlite(connection: Connection, tables: Tables) -> None:
-    for size, values in parts(tables[0]):
-        if connection.exec_driver_sql(_on_sqlite(size)[0], values).rowcount != size:
-            raise Stale
-    for place, rows in enumerate(tables[1:], 1):
-        for size, values in parts(rows):
-            connection.exec_driver_sql(_on_sqlite(size)[place], values)
 
 
 _INTEGER, _BIGINT, _TEXT = ARRAY_TYPES["INTEGER"], ARRAY_TYPES["BIGINT"], ARRAY_TYPES["TEXT"]

@@ -16,6 +16,7 @@ from cobandit.web.config import WebConfig
 from cobandit.web.refusals import not_found
 from cobandit.web.roles import Viewer
 from cobandit.web.routes.bodies import LARGEST, Short
+from cobandit.web.routes.state import of_app
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.export import Exports
 from cobandit.web.services.live import Live
@@ -32,36 +33,6 @@ NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """The pseudonym of a participant or of a team."""
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")
-
-
-async def _database(request: Request) -> Database:
-    database: Database = request.app.state.database
-    return database
-
-
-async def _curves(request: Request) -> Curves:
-    curves: Curves = request.app.state.curves
-    return curves
-
-
-async def _exports(request: Request) -> Exports:
-    exports: Exports = request.app.state.exports
-    return exports
-
-
-async def _team_monitor(request: Request) -> TeamMonitor:
-    monitor: TeamMonitor = request.app.state.team_monitor
-    return monitor
-
-
-async def _live(request: Request) -> Live:
-    live: Live = request.app.state.live
-    return live
-
-
-async def _service(request: Request) -> Participants:
-    service: Participants = request.app.state.participants
-    return service
 
 
 async def _participant(participant: str) -> str:
@@ -93,12 +64,12 @@ Who = Annotated[Viewer, Depends(_viewer)]
 
 WantedPart = Annotated[Part, Depends(_part)]
 
-Data = Annotated[Database, Depends(_database)]
-CurvesService = Annotated[Curves, Depends(_curves)]
-Service = Annotated[Participants, Depends(_service)]
-TeamMonitorService = Annotated[TeamMonitor, Depends(_team_monitor)]
-LiveService = Annotated[Live, Depends(_live)]
-ExportsService = Annotated[Exports, Depends(_exports)]
+Data = Annotated[Database, of_app("database")]
+CurvesService = Annotated[Curves, of_app("curves")]
+Service = Annotated[Participants, of_app("participants")]
+TeamMonitorService = Annotated[TeamMonitor, of_app("team_monitor")]
+LiveService = Annotated[Live, of_app("live")]
+ExportsService = Annotated[Exports, of_app("exports")]
 StudyNumber = Annotated[int, Path(ge=1, le=LARGEST, description="The number of the study")]
 PublicId = Annotated[str, Depends(_participant)]
 Kind = Annotated[Literal["real", "rehearsal", "demo"], Query(description="People, simulated people, or demos")]

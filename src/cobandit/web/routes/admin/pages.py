@@ -26,6 +26,7 @@ from cobandit.web.services.paging import Part
 from cobandit.web.services.payments import all_payments, list_payments, prolific_bonuses, sum_payments
 from cobandit.web.services.plays import participant_view
 from cobandit.web.services.studies import about, find_availability, find_study, list_studies, newest_version
+from cobandit.web.storage.values import iso_time
 
 PAYMENTS_SHOWN = 100
 
@@ -47,7 +48,7 @@ async def studies_page(request: Request, database: Data) -> Response:
     disk = request.app.state.health.disk()
     backup = await database.ask(last_backup)
     if backup is not None:
-        backup["time"] = _iso(backup["at"]).replace("T", " ").replace("Z", " UTC")
+        backup["time"] = iso_time(backup["at"]).replace("T", " ").replace("Z", " UTC")
     config: WebConfig = request.app.state.config
     stored = await request.app.state.participants.studies()
     planned = {study.id for study in stored if study.plan is not None}
@@ -114,7 +115,7 @@ async def payments_page(
     page = await list_payments(database, number, viewer, Part(offset, PAYMENTS_SHOWN))
     await record_export(database, viewer, number, "payments", tables="payments", format="page", kind="real")
     payments = [
-        payment | {"finished": _iso(payment["finished_at"]), "finished_on": _day(payment["finished_at"])}
+        payment | {"finished": iso_time(payment["finished_at"]), "finished_on": _day(payment["finished_at"])}
         for payment in page.rows
     ]
     return view(
@@ -138,7 +139,7 @@ async def payments_csv(number: StudyNumber, database: Data, viewer: Who) -> Resp
     names = ["participant", "label", "recruiter", "external_id", "finished_at", "outcome", "code", "minutes"]
     names += ["attention_passed", "successes", "currency", "fixed", "bonus", "total"]
     payments = await all_payments(database, number, viewer)
-    rows = [payment | {"finished_at": _iso(payment["finished_at"])} for payment in payments]
+    rows = [payment | {"finished_at": iso_time(payment["finished_at"])} for payment in payments]
     return csv_table(f"payments-{number}.csv", names, ([row[name] for name in names] for row in rows))
 
 
@@ -157,9 +158,3 @@ def _day(milliseconds: int | None) -> str:
     """Return a time for a person to read."""
     time = moment(milliseconds)
     return "" if time is None else f"{time.day} {time:%b %Y, %H:%M} UTC"
-
-
-def _iso(milliseconds: int | None) -> str:
-    """Return a time for a table: ISO 8601, UTC; nothing, where there is none."""
-    time = moment(milliseconds)
-    return "" if time is None else time.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -25,6 +25,7 @@ from cobandit.web.routes.partner.bodies import (
     TeamView,
 )
 from cobandit.web.routes.partner.plays import CHOOSE, OBSERVE
+from cobandit.web.routes.state import of_app
 from cobandit.web.services.partner.games import Games, Place
 from cobandit.web.services.partner.keys import Keys
 from cobandit.web.services.partner.teams import Teams
@@ -55,18 +56,8 @@ After = Annotated[str, Query(max_length=100, description="Names after this one")
 Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="How many at most")]
 
 
-async def _teams(request: Request) -> Teams:
-    teams: Teams = request.app.state.teams
-    return teams
-
-
-async def _games(request: Request) -> Games:
-    games: Games = request.app.state.games
-    return games
-
-
-TeamsService = Annotated[Teams, Depends(_teams)]
-GamesService = Annotated[Games, Depends(_games)]
+TeamsService = Annotated[Teams, of_app("teams")]
+GamesService = Annotated[Games, of_app("games")]
 
 
 @router.post("/teams", response_model=TeamView, responses={201: {"model": TeamView}})
