@@ -39,7 +39,7 @@ def write_state(agent: Agent, pending: int | None) -> JsonObject:
         "class": None if AGENTS.get(agent.title) is kind else _path(kind),
         "round": agent.round,
         "pending": pending,
-        "options": _written(writer, agent, "option ", _init_options(agent), option_hint),
+        "options": _written(writer, agent, "option ", agent.named_options(), option_hint),
         "briefing": writer.write(agent.briefing),
         "random": _written(writer, agent, "", {"rng": agent.rng}, stream_hint)["rng"],
         "memory": _written(writer, agent, "", agent.dump_memory(), memory_hint),
@@ -91,10 +91,6 @@ def _restored(state: JsonObject, agent: object) -> Agent:
             f"state must be a complete state of {player.title}, got one whose memory differs in {odd[0]}."
         )
     return player
-
-
-def _init_options(agent: Agent) -> dict[str, Any]:
-    return agent.named_options()
 
 
 def _path(kind: type) -> str:
@@ -156,7 +152,7 @@ def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: object) ->
     if name != (vars(kind).get("name") or kind.__name__):
         raise InvalidInput(f"agent is {short_repr(agent)}, but the state is that of {short_repr(name)}.")
     if isinstance(agent, Agent):
-        if Writer().attributes(_init_options(agent)) != state["options"]:
+        if Writer().attributes(agent.named_options()) != state["options"]:
             raise InvalidInput(f"agent is {agent}, but the state was written with options {short_repr(options)}.")
         return agent.clone()
     try:

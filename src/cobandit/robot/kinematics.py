@@ -109,11 +109,6 @@ def gripper_down(yaw: Array | float) -> Array:
     return np.stack([np.stack(column, axis=-1) for column in columns], axis=-1)
 
 
-def within_limits(joints: Array) -> bool:
-    """Return whether all joints are within their limits, up to rounding."""
-    return bool(np.all(joints >= LOWEST - 1e-9) and np.all(joints <= HIGHEST + 1e-9))
-
-
 def _columns(tip: Array, frames: list[tuple[Array, Array]]) -> Array:
     axes = np.stack([axis for axis, _ in frames], axis=-2)
     arms = tip[..., np.newaxis, :] - np.stack([position for _, position in frames], axis=-2)

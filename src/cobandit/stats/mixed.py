@@ -44,18 +44,7 @@ def mixed_model(
     check_level("level", level)
     seen = usable_observations(measures("values", values), list(participants), terms)
     y, missing = seen.y, seen.missing
-    rows = {
-        term: Finding(
-            name=f"{name}: {term}" if name else term,
-            test="mixed model",
-            n=seen.people,
-            statistic_name="z",
-            estimate_name="coefficient",
-            level=level,
-            note=missing,
-        )
-        for term in terms
-    }
+    rows = rows_of_terms(terms, name, level, seen.people, missing)
 
     def unfitted(reason: str) -> tuple[Finding, ...]:
         return tuple(replace(row, note=sentences([missing, reason, _INSTEAD])) for row in rows.values())
@@ -78,6 +67,14 @@ def mixed_model(
     for term in terms:
         rows[term] = replace(rows[term], more=more, note=sentences(notes))
     return with_estimates(rows, used, fit.coefficients, fit.errors)
+
+
+def rows_of_terms(terms: Iterable[str], name: str, level: float, n: int, note: str) -> dict[str, Finding]:
+    """Return a finding without numbers for each term."""
+    row = Finding(
+        name=name, test="mixed model", n=n, statistic_name="z", estimate_name="coefficient", level=level, note=note
+    )
+    return {term: replace(row, name=f"{name}: {term}" if name else term) for term in terms}
 
 
 def note_of_dropped(terms: Iterable[str], used: Collection[str]) -> list[str]:

@@ -16,6 +16,7 @@ from cobandit.stats.mixed import (
     independent_columns,
     note_of_dropped,
     obstacle_to_fit,
+    rows_of_terms,
     usable_observations,
     with_estimates,
 )
@@ -59,18 +60,7 @@ def team_mixed_model(
     if any(isinstance(who, str) or not len(who) for who in members):
         raise InvalidInput(f"members must list people for each observation, got {short_repr(list(members)[:3])}.")
     seen = usable_observations(y, list(teams), terms)
-    rows = {
-        term: Finding(
-            name=f"{name}: {term}" if name else term,
-            test="mixed model",
-            n=seen.people,
-            statistic_name="z",
-            estimate_name="coefficient",
-            level=level,
-            note=seen.missing.replace("participants", "teams"),
-        )
-        for term in terms
-    }
+    rows = rows_of_terms(terms, name, level, seen.people, seen.missing.replace("participants", "teams"))
 
     def unfitted(reason: str) -> tuple[Finding, ...]:
         about_teams = reason.replace("participants", "teams")
