@@ -35,6 +35,11 @@ interface Round {
   recording?: string | null;
 }
 
+/** A round in which no choice is hidden: only the grid hides any. */
+interface OpenRound extends Round {
+  arms: number[];
+}
+
 interface Count {
   arms: (number | null)[];
   good: number;

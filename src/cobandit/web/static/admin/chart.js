@@ -14,7 +14,7 @@ const pale = (place, alpha) => colour(place) + Math.round(alpha * 255).toString(
 
 /** The value of a curve at a place; after its end, the last one: episodes of other conditions may be longer.
  * @type {(values: (number | null)[], at: number) => number} */
-const latest = (values, at) => values.slice(0, at + 1).findLast((value) => value !== null) ?? 0;
+const latest = (values, at) => values.slice(0, at + 1).filter((value) => value !== null).at(-1) ?? 0;
 
 export class Chart {
   /** @type {Curves} */

@@ -306,7 +306,7 @@ export class Shop {
   }
 
   /** Draw the whole burger without animation; return the places of its layers.
-   * @param {Round} round */
+   * @param {OpenRound} round */
   show({ t, arms, good }) {
     const places = this.#put(this.#layers(arms));
     this.#held.replaceChildren();
@@ -316,7 +316,7 @@ export class Shop {
   }
 
   /** The layers fall two by two, one of each side, then the bun; then the customer makes up their mind.
-   * @param {Round} round */
+   * @param {OpenRound} round */
   reveal(round) {
     const places = this.show(round);
     if (still()) return [];

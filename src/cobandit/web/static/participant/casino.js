@@ -134,9 +134,10 @@ export function casino(app) {
   }
 
   /** @param {Round} round */
-  const sentence = (round) => texts.say("casino.latest", {
-    t: round.t, mine: texts.arm(0, round.arms[0]), theirs: texts.arm(1, round.arms[1]), outcome: texts.outcome(round.good),
-  });
+  const sentence = ({ t, arms, good }) => {
+    const [mine, theirs] = /** @type {number[]} */ (arms);
+    return texts.say("casino.latest", { t, mine: texts.arm(0, mine), theirs: texts.arm(1, theirs), outcome: texts.outcome(good) });
+  };
 
   /** Answers arrive in batches. Spread them over a few frames, so that pulls follow each other instead of jumping.
    * @param {number} now */
@@ -365,14 +366,14 @@ export class CasinoFloor {
     this.#rows[row].classList.add("picked");
   }
 
-  /** @param {Round} round */
+  /** @param {OpenRound} round */
   show({ arms: [row, column] }) {
     this.hold(row);
     this.#heads[column].classList.add("latest");
     this.#machines.get(`${row}-${column}`)?.element.classList.add("latest");
   }
 
-  /** @param {Round} round */
+  /** @param {OpenRound} round */
   reveal(round) {
     this.show(round);
     return this.#machines.get(round.arms.join("-"))?.spin() ?? [];

@@ -43,7 +43,7 @@ function playOnce(scene, round, seat, again) {
     scene.clear(round.t);
     await pause(BEFORE);
     if (mine !== turn) return;
-    scene.hold(round.arms[seat], round.t);
+    scene.hold(/** @type {number} */ (round.arms[seat]), round.t); // your own choice is never hidden
     await pause(BETWEEN);
     if (mine !== turn) return;
     await Promise.all(scene.reveal(round).map((animation) => animation.finished.catch(() => {})));

@@ -79,7 +79,7 @@ export class Plate {
     this.#draw(this.#seat === 0 ? [itemOf(layer, 0, arm), "unknown"] : ["unknown", itemOf(layer, 1, arm)]);
   }
 
-  /** @param {Round} round */
+  /** @param {OpenRound} round */
   show({ t, arms, good }) {
     this.#below(t);
     this.#plate.push(arms);
@@ -87,7 +87,7 @@ export class Plate {
     if (good !== null) this.#outcome.replaceChildren(face(good));
   }
 
-  /** @param {Round} round */
+  /** @param {OpenRound} round */
   reveal(round) {
     this.show(round);
     if (still()) return [];
@@ -150,7 +150,7 @@ class LineCounts {
   }
 
   /** A round that the server has answered.
-   * @param {Round} round */
+   * @param {OpenRound} round */
   add({ arms, good }) {
     this.#plate.push(arms);
     if (this.#plate.length === this.#layers) {

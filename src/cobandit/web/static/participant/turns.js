@@ -71,7 +71,7 @@ export function turns(app, scene) {
     const layer = layerOf(round.t);
     const line = texts.say(layers > 1 ? "burger-line.latest" : episode.hidden ? "turn.latest.hidden" : "turn.latest", {
       configuration: texts.capital(texts.own("task.configuration")), t: Math.ceil(round.t / layers), layer: layer + 1,
-      mine: texts.arm(seat, round.arms[seat], layer), theirs: texts.others(round.arms, seat, layer),
+      mine: texts.arm(seat, /** @type {number} */ (round.arms[seat]), layer), theirs: texts.others(round.arms, seat, layer),
     });
     const result = layer + 1 < layers ? "" : texts.result(round, state.task);
     news.replaceChildren(

@@ -99,7 +99,7 @@ class LabStage {
    */
   hold(arm, t) { this.#shop.hold(arm, t); }
 
-  /** @param {Round} round */
+  /** @param {OpenRound} round */
   show(round) {
     this.#news.tell(null);
     this.#shop.show(round);
@@ -107,7 +107,7 @@ class LabStage {
 
   /**
    * The burger is on the table; the drawing follows when it stands.
-   * @param {Round} _round
+   * @param {OpenRound} _round
    * @returns {Playing[]}
    */
   reveal(_round) {

@@ -42,7 +42,7 @@ export class Stage {
   /** Whose the robot's looks are, where they are not ours; or that the robot is shown as a film. */
   #credit = el("p", { class: "robot-credit", hidden: true });
   /** The round that is over, if one is, and the number of the present one.
-   * @type {Round | null} */
+   * @type {OpenRound | null} */
   #latest = null;
   #t = 1;
   #turn = 0; // whatever takes a while looks whether it is still its turn
@@ -175,13 +175,13 @@ export class Stage {
   }
 
   /** Publish which round's burger is on the plate, as an attribute that tests and tools can read.
-   * @param {Round | null} round */
+   * @param {OpenRound | null} round */
   #showing(round) {
     this.element.dataset.burger = round ? `${round.t}:${round.arms.join("-")}` : "";
   }
 
   /** The recording of a round; null where it is only there as a film.
-   * @param {Round} round */
+   * @param {OpenRound} round */
   async #recording({ recording: address }) {
     if (!address) return null;
     try {
@@ -204,7 +204,7 @@ export class Stage {
   }
 
   /** The customer of a round, and what they make of it.
-   * @param {Round | null} round */
+   * @param {OpenRound | null} round */
   #feel(round, lively = false) {
     const mood = !round || round.good === null ? "wait" : round.good ? "good" : "bad";
     if (this.#player) this.element.dataset.customer = String(this.#player.feel(round?.t ?? this.#t, mood, lively));
@@ -238,7 +238,7 @@ export class Stage {
     this.#shop.hold(arm, t);
   }
 
-  /** @param {Round} round */
+  /** @param {OpenRound} round */
   show(round) {
     this.#latest = round;
     this.#t = round.t;
@@ -248,13 +248,13 @@ export class Stage {
   }
 
   /** The round is decided, and will be shown in a moment: what it needs is fetched meanwhile.
-   * @param {Round} round */
+   * @param {OpenRound} round */
   expect(round) {
     if (this.#player) this.#recording(round);
   }
 
   /**
-   * @param {Round} round
+   * @param {OpenRound} round
    * @returns {Playing[]}
    */
   reveal(round) {
@@ -285,7 +285,7 @@ export class Stage {
 
   /**
    * The arm stacks, then the customer makes up their mind.
-   * @param {Round} round
+   * @param {OpenRound} round
    * @param {() => boolean} wanted
    */
   async #perform(round, wanted) {
