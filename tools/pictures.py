@@ -222,37 +222,38 @@ def standoff_run() -> tuple[Any, dict[str, Any]]:
 
 
 def draw_standoff(name: str, indices: Any, shown: Mapping[str, Any]) -> Path:
-    """Draw what leader and follower think of the actions of a standoff, round by round."""
+    """Draw what leader and follower think of the actions of a standoff, one above the other to fit a phone."""
     theme = THEMES[name]
     waited, declined, best = (
         TEAMS[team][1 + (name == "dark")] for team in ("naive-ucb", "partner-aware-ucb", "naive-ts")
     )
     rounds = np.arange(20, STANDOFF_ROUNDS + 1, 20)
-    figure = Figure(figsize=(11, 4.2), facecolor=theme["page"], layout="constrained")
+    figure = Figure(figsize=(6.4, 6.4), facecolor=theme["page"], layout="constrained")
     views = (
         (
             1,
-            "The leader: what to wait for",
-            (((1, 1), waited, "(1, 1), never played again"), ((0, 0), best, "(0, 0), the best")),
+            "The leader's indices",
+            (((1, 1), waited, "(1, 1), waited for"), ((0, 0), best, "(0, 0), the best action")),
         ),
         (
             0,
-            "The follower, in that column",
-            (((0, 1), declined, "(0, 1), played for ever"), ((1, 1), waited, "(1, 1), declined")),
+            "The follower's indices in that column",
+            (((0, 1), declined, "(0, 1), played"), ((1, 1), waited, "(1, 1), declined")),
         ),
     )
-    for axes, (agent, title, lines) in zip(figure.subplots(1, 2, sharey=True), views, strict=True):
+    for axes, (agent, title, lines) in zip(figure.subplots(2, 1, sharex=True), views, strict=True):
         axes.set_facecolor(theme["page"])
         for cell, colour, label in lines:
             axes.plot(rounds, indices[agent, :, cell[0], cell[1]], color=colour, linewidth=2.2, label=label)
         axes.set_title(title, loc="left", color=theme["ink"], fontsize=13, weight="bold")
         axes.set(ylim=(0.4, 1.4), xlim=(0, STANDOFF_ROUNDS))
-        axes.set_xlabel("round", color=theme["soft"])
+        axes.set_ylabel("index", color=theme["soft"])
         axes.tick_params(colors=theme["soft"], length=0)
         axes.grid(color=theme["grid"])
         axes.spines[:].set_visible(False)
-        axes.legend(frameon=False, labelcolor=theme["ink"], loc="upper right", fontsize=11)
-    figure.axes[0].set_ylabel("index", color=theme["soft"])
+        axes.legend(frameon=False, labelcolor=theme["ink"], loc="upper right", fontsize=12)
+    axes.set_xlabel("round", color=theme["soft"])
+    axes.set_xticks(range(0, STANDOFF_ROUNDS + 1, 5_000), [f"{t:,}" for t in range(0, STANDOFF_ROUNDS + 1, 5_000)])
     path = FOLDER / f"standoff-{name}.svg"
     with mpl.rc_context({"svg.hashsalt": "cobandit"}):
         figure.savefig(path, metadata={"Description": json.dumps(shown), "Date": None}, facecolor=theme["page"])
