@@ -306,6 +306,24 @@ def test_each_person_of_a_team_has_the_view_of_the_own_seat():
     assert fits.pooled[0].choices == sum(map(len, choices.people))
 
 
+def test_rounds_that_an_ai_took_over_are_seen_but_not_fitted():
+    design = load_design("burger-pair")
+    exported = tables(rehearsed_data(design, [("softmax", 1, 0), ("softmax", 2, 0)], answers="none"), practice=False)
+    before = choices_of_tables(design, exported).people[0]
+    places = np.flatnonzero(exported["long"]["seat"] == 0)[3:10]
+    exported["long"]["by_0"] = exported["long"]["by_0"].copy()
+    exported["long"]["by_0"][places] = "agent"
+    choices = choices_of_tables(design, exported)
+    person = choices.people[0]
+    np.testing.assert_array_equal(person.cells, before.cells)
+    np.testing.assert_array_equal(person.seen, before.seen)
+    assert np.flatnonzero(before.counted & ~person.counted).tolist() == list(range(3, 10))
+    assert any("an AI chose in place of a person in 7 of the counted rounds" in note for note in choices.notes)
+    model = CHOICE_MODELS["softmax"]
+    logs = model.prepare(before)(np.array([[0.2, 3.0]]))[0]
+    np.testing.assert_array_equal(model.prepare(person)(np.array([[0.2, 3.0]]))[0], np.delete(logs, range(3, 10)))
+
+
 class TestPopulation:
     def test_goes_through_a_file_into_simulated_studies(self, mixed, tmp_path):
         fitted = fitted_population(mixed, members=12, seed=4)
