@@ -82,7 +82,7 @@ class RoleUCB(joined_tuple(LINES, WIDTHS, ("horizon",), ANSWERS)):  # type: igno
 
 @inlined
 def role_scale(me: Any, world: World, t: int) -> float:
-    """Return scale_t for the agent's role in this run (`UpperConfidence.scale`)."""
+    """Return scale_t for the agent's role in this run (`agents.beliefs.UpperConfidence.scale`)."""
     x = me.horizon if me.index == PAPER else t - 1 if me.index == COMPANION else t
     return math.sqrt(width_of(me, world) * math.log(x))
 
