@@ -59,7 +59,8 @@ def choices_of(episodes, arms, seat, horizon):
             own[e, t], cells[e, t] = action[seat], np.ravel_multi_index(turned, first)
             seen[e, t] = math.nan if reward is None else reward
             counted[e, t] = True
-    return Choices("p", seat, first, horizon, own, cells, seen, counted, tuple(map(str, range(len(episodes)))))
+    horizons = np.full(len(episodes), horizon)
+    return Choices("p", seat, first, horizons, own, cells, seen, counted, tuple(map(str, range(len(episodes)))))
 
 
 def test_every_model_is_tested():

@@ -306,6 +306,25 @@ def test_each_person_of_a_team_has_the_view_of_the_own_seat():
     assert fits.pooled[0].choices == sum(map(len, choices.people))
 
 
+def test_conditions_of_different_length_have_horizons_of_their_own():
+    """The agents behind these models look at the number of rounds; a fit to each length alone is the oracle."""
+    given = BURGER.to_dict()
+    given["conditions"][1]["rounds"] = 8
+    choices = read_choices(study([("softmax", seed, seed % 2) for seed in range(2)], StudyDesign.from_dict(given)))
+    person = choices.people[0]
+    assert sorted(zip(person.horizons.tolist(), person.counted.sum(axis=1).tolist(), strict=True)) == [(8, 8), (20, 20)]
+    episodes = histories(person)
+    for name, values in {"softmax-ucb": (0.3, 0.2, 0.1), "forgetful-knowledge-gradient": (0.8, 0.5)}.items():
+        logs = CHOICE_MODELS[name].prepare(person)(np.array([values]))
+        expected = [
+            choice_oracle.log_likelihood(name, [episode], (2, 2), 0, horizon, *values)
+            for episode, horizon in zip(episodes, person.horizons.tolist(), strict=True)
+        ]
+        assert logs.sum() == pytest.approx(sum(expected), abs=1e-9)
+    pooled = fit_models(choices, ["softmax-ucb"], cross_validate=False).pooled
+    assert {fit.choices for fit in pooled} == {2 * 28}
+
+
 def test_rounds_that_an_ai_took_over_are_seen_but_not_fitted():
     design = load_design("burger-pair")
     exported = tables(rehearsed_data(design, [("softmax", 1, 0), ("softmax", 2, 0)], answers="none"), practice=False)

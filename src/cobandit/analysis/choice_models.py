@@ -244,7 +244,8 @@ def forgetful_knowledge_gradient(choices: Choices) -> Likelihood:
     (episodes, rounds), own = choices.cells.shape, choices.own[choices.counted]
     every, there = np.arange(episodes), ~np.isnan(choices.seen)
     rewards = np.where(there, choices.seen, 0.0)
-    remaining = np.broadcast_to(choices.horizon - 1.0 - np.arange(rounds), (episodes, rounds))[choices.counted]
+    left = choices.horizons[:, np.newaxis] - 1 - np.arange(rounds)
+    remaining = left[choices.counted].astype(np.float64)
 
     def likelihood(points: Array) -> Array:
         recall = points[:, :1, np.newaxis]
@@ -286,7 +287,8 @@ def softmax_ucb(choices: Choices) -> Likelihood:
     certain = _of_chosen(first, choices)
     counts, sums, own = counts[~waiting], sums[~waiting], choices.own[choices.counted][~waiting]
     means = _by_own_arm(sums / counts, choices)
-    widths = _by_own_arm(np.sqrt(2.0 * math.log(choices.horizon)) / np.sqrt(counts), choices)
+    logarithms = np.log(np.broadcast_to(choices.horizons[:, np.newaxis], choices.own.shape)[choices.counted][~waiting])
+    widths = _by_own_arm(np.sqrt(2.0 * logarithms)[:, np.newaxis] / np.sqrt(counts), choices)
 
     def likelihood(points: Array) -> Array:
         exploration, temperature, lapse = (points[:, i].reshape(-1, 1, 1, 1) for i in range(3))

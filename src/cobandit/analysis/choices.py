@@ -40,14 +40,14 @@ class Choices:
 
     ``arms`` has the person's own number of arms first, then those of the others by seat. ``cells`` numbers the team
     actions in row-major order of ``arms``, ``own`` is the person's own arm; both are -1 after the last round.
-    ``seen`` is NaN where the person saw nothing. ``counted`` marks the person's own choices. ``horizon`` is the number
-    of rounds that the person expects.
+    ``seen`` is NaN where the person saw nothing. ``counted`` marks the person's own choices. ``horizons`` has the
+    number of rounds that the person expects in each episode.
     """
 
     participant: str
     seat: int
     arms: tuple[int, ...]
-    horizon: int
+    horizons: Ints
     own: Ints
     cells: Ints
     seen: Array
@@ -133,9 +133,9 @@ def joined(people: Sequence[Choices]) -> tuple[Choices, ...]:
     """Return all choices as if they were one person's: one `Choices` for each seat."""
     by_seat: dict[tuple[Any, ...], list[Choices]] = {}
     for person in people:
-        by_seat.setdefault((person.seat, person.arms, person.horizon), []).append(person)
+        by_seat.setdefault((person.seat, person.arms), []).append(person)
     groups = []
-    for (seat, arms, horizon), members in by_seat.items():
+    for (seat, arms), members in by_seat.items():
         rounds = max(member.own.shape[1] for member in members)
 
         def stacked(name: str, missing: Any, members: list[Choices] = members, rounds: int = rounds) -> NDArray[Any]:
@@ -148,7 +148,7 @@ def joined(people: Sequence[Choices]) -> tuple[Choices, ...]:
                 "everybody",
                 seat,
                 arms,
-                horizon,
+                np.concatenate([member.horizons for member in members]),
                 stacked("own", NOT_PLAYED),
                 stacked("cells", NOT_PLAYED),
                 stacked("seen", np.nan),
@@ -202,7 +202,8 @@ def _person(
     if not counted.any():
         return None
     labels = tuple(f"{long['condition'][rows[0]]}/{int(long['number'][rows[0]])}" for rows in whole)
-    return Choices(name, seat, arms, design.most_rounds, own, cells, seen, counted, labels)
+    horizons = np.array([design.rounds_of(str(long["condition"][rows[0]])) for rows in whole], dtype=np.int64)
+    return Choices(name, seat, arms, horizons, own, cells, seen, counted, labels)
 
 
 def _checked_arms(values: NDArray[Any], seat: int, arms: int, name: str) -> Ints:
