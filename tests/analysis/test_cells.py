@@ -232,6 +232,12 @@ class TestPower:
         curve = next(c for c in power.curves if c.hypothesis.test == "anova")
         assert curve.points[0].power.value == pytest.approx(np.mean(np.array(one) < 0.05))
 
+    def test_an_anova_of_two_conditions_has_their_difference(self):
+        names = [condition.name for condition in BETWEEN.conditions][:2]
+        plan = planned(BETWEEN, *(replace(asked(test, *names), id=test) for test in ("anova", "student")))
+        anova, student = power_analysis(BETWEEN, "softmax", (18,), 10, plan=plan, seed=1).curves
+        assert anova.points == student.points  # the same test, F = t squared
+
     def test_unequal_cells(self):
         design = mixed_burger(quotas={"half": 20, "all": 10})
         ((crowd, places),) = crowds_of(design, population("softmax"), 12, 3, 1)

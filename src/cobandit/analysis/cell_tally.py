@@ -67,7 +67,7 @@ class CellTally(Tally):
         return 1.0 if finding.p is None else finding.p
 
     def _difference(self, hypothesis: Hypothesis, values: Array) -> tuple[Array, Array]:
-        if hypothesis.test not in BETWEEN:
+        if hypothesis.test not in (*BETWEEN, "anova"):
             difference = values[..., 0] - values[..., 1]
             return _mean(difference), np.sqrt(_squares(difference) / np.maximum(_count(difference) - 1, 1))
         x, y = values[..., 0], values[..., 1]
