@@ -209,6 +209,11 @@ class TestMonitor:
         assert (look(admin)["teams"], look(admin)["counts"]["over"]) == ([], 1)
         [team] = look(admin, over=True)["teams"]
         assert (team["status"], team["members"][0]["status"]) == ("over", "finished")
+        name = team["members"][0]["participant"]
+        path = f"/api/admin/studies/1/participants/{name}/remove"
+        assert admin.post(path, json={"reason": "took part twice"}).status_code == 200
+        [team] = look(admin, over=True)["teams"]
+        assert (team["status"], team["members"][0]["status"]) == ("over", "removed")
 
     def test_the_pulse_follows_lobby_and_teams(self, team_site: Any) -> None:
         site = team_site()

@@ -162,7 +162,8 @@ def _teams(connection: Connection, study: Study, teams: Sequence[Team], now: int
 def _team(
     design: StudyDesign, team: Team, standing: Standing | None, seats: list[JsonObject], *, blind: bool
 ) -> JsonObject:
-    there = [row["seat"] for row in seats if row["left"] is None and row["status"] not in (None, "finished")]
+    # By the step: of members who were removed the status does not say whether they have finished.
+    there = [row["seat"] for row in seats if row["left"] is None and row["step"] not in (None, "thanks")]
     playing = bool(there) and standing is not None and standing.finished_at is None
     view: JsonObject = {
         "team": team.public_id,
