@@ -10,6 +10,9 @@ from cobandit.studies.design import StudyDesign
 PAIRED = ("paired-t", "wilcoxon", "rm-anova")
 """The tests that need the same people in all conditions."""
 
+EFFECTS = ("within", "between", "interaction")
+"""The effects of a mixed analysis of variance, in the order of `cobandit.stats.mixed_anova`."""
+
 
 def pair_test(design: StudyDesign, pair: tuple[str, str]) -> str:
     """Return the usual test of two conditions: paired for the same people, else Welch's."""

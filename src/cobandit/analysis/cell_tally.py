@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.analysis.between import within_columns
-from cobandit.analysis.plan import BETWEEN, EFFECTS, AnalysisPlan, Hypothesis
+from cobandit.analysis.between import EFFECTS, within_columns
+from cobandit.analysis.plan import BETWEEN, AnalysisPlan, Hypothesis
 from cobandit.analysis.tally import Tally, p_values_of
 from cobandit.stats import anova, mixed_anova, two_sample_p_values
 from cobandit.studies.design import StudyDesign

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from cobandit import stats
-from cobandit.analysis.between import anova_factors, pair_test, within_columns
+from cobandit.analysis.between import EFFECTS, anova_factors, pair_test, within_columns
 from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE, StudyResult, mark, measure_name
 from cobandit.analysis.measures import Measures
 from cobandit.analysis.plan import (
     ANOVAS,
     BETWEEN,
-    EFFECTS,
     SCORE,
     SURVEY,
     Hypothesis,
@@ -74,7 +73,7 @@ def hypothesis_results(
 def _companions(
     hypothesis: Hypothesis, findings: tuple[Finding, ...], others: Sequence[Hypothesis]
 ) -> tuple[Finding, ...]:
-    """Return the companions; those of a mixed analysis are effects that no hypothesis is about, and the one within."""
+    """Return the companions; those of a mixed analysis are the effects that no hypothesis is about."""
     if hypothesis.test != "mixed-anova":
         return findings[1:]
     asked = {other.essential for other in others}

@@ -12,12 +12,12 @@ import hashlib
 import itertools
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cobandit.analysis.between import anova_factors, check_people, pair_test, variance_test
+from cobandit.analysis.between import EFFECTS, anova_factors, check_people, pair_test, variance_test
 from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.files import read_text
@@ -52,9 +52,6 @@ BETWEEN = ("welch", "student")
 
 ANOVAS = ("rm-anova", "anova", "mixed-anova")
 """Analyses of variance: of the same people, of different people, and of both."""
-
-EFFECTS = ("within", "between", "interaction")
-"""The effects of a mixed analysis of variance, in the order of `cobandit.stats.mixed_anova`."""
 
 TESTS = ("paired-t", "wilcoxon", "rm-anova", *BETWEEN, "anova", "mixed-anova")
 DIRECTIONS = ("less", "greater", "two-sided")
@@ -383,22 +380,17 @@ def _hypotheses(design: StudyDesign, regret: str) -> Iterator[Hypothesis]:
             within, cells = anova_factors(design)
             levels = f"levels of {within or cells}"
             how = f"a mixed analysis ({within} x {cells})" if within else "one analysis of all"
-        yield Hypothesis(
+        variance = Hypothesis(
             id=f"{performance}-anova",
             text=f"The {lost} differs between the {levels} in {how}.",
             measure=measure_of_loss,
             test=test,
             compares=tuple(condition.name for condition in design.conditions),
         )
+        yield variance
         if test == "mixed-anova":
-            yield Hypothesis(
-                id=f"{performance}-interaction",
-                text=f"How the {lost} differs between the {levels} depends on {cells}.",
-                measure=measure_of_loss,
-                test=test,
-                compares=tuple(condition.name for condition in design.conditions),
-                effect="interaction",
-            )
+            text = f"How the {lost} differs between the {levels} depends on {cells}."
+            yield replace(variance, id=f"{performance}-interaction", text=text, effect="interaction")
     for pair in pairs:
         for item in design.survey.items:
             says = f"The agreement with {item.id!r}"
