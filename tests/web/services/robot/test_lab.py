@@ -181,6 +181,37 @@ def test_whoever_is_through_leaves_the_robot_to_the_next(open_room: OpenRoom) ->
     until(lambda: second.go_on(room.design, until="episode")["robot"]["wait"] is None, "the robot is free")
 
 
+def test_the_arm_rests_in_a_condition_without_robot(
+    open_site: Callable[..., Any], sqlite: str, short: StudyDesign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = short.to_dict()
+    data["conditions"][0]["robot"] = False
+    design, arm = StudyDesign.from_dict(data), HandlessArm()
+    monkeypatch.setattr(server, "make_arm", lambda *_, **__: arm)
+    room = Room(open_site(sqlite, design, robot="null"), design, arm)
+    person, shown = room.player(), list[bool]()
+    while (state := person.state())["step"]["kind"] != "thanks":
+        if state["step"]["kind"] != "episode":
+            person.answer(state["step"]["id"], person.good_answers(state, design))
+            continue
+        view = state["episode"]
+        if view["played"] == 0:
+            shown.append("robot" in state)
+        if shown[-1]:
+            room.free(person)
+        else:
+            assert person.client.get(f"{person.path}/robot").json()["robot"] is None
+        key = f"choice-{view['index']}-{view['played']:04}"
+        assert person.send(view["index"], (view["played"] + 1, 0, key)).status_code == 200
+    [(order,)] = room.site.query("SELECT order_index FROM participants WHERE token = :t", t=person.token)
+    assert design.practice is not None
+    practice = [True] * design.practice.episodes
+    wanted = [design.has_robot(name) for name in design.orders[order] for _ in range(design.episodes)]
+    assert shown == practice + wanted
+    rounds = design.practice.rounds * design.practice.episodes + design.rounds * design.episodes
+    assert room.kinds(person).count("asked") == rounds
+
+
 def test_simulated_people_do_not_wait_for_the_arm(open_room: OpenRoom) -> None:
     room = open_room()
     bearer = {"authorization": room.admin.headers["authorization"]}
