@@ -43,10 +43,14 @@ Number = Annotated[int, Query(ge=0, le=LARGEST)]
 Version = Annotated[int | None, Query(ge=1, le=LARGEST, description="The version of the study; left out: the newest")]
 
 
-class StrictBody(BaseModel):
-    """A body that refuses unknown keys."""
+class StrictPart(BaseModel):
+    """A part of a body that refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class StrictBody(StrictPart):
+    """A body that refuses unknown keys."""
 
     @model_validator(mode="wrap")
     @classmethod
@@ -105,7 +109,7 @@ class AcceptedBody(BaseModel):
     state: JsonObject
 
 
-class MoveBody(StrictBody):
+class MoveBody(StrictPart):
     """The choice for one round."""
 
     t: Annotated[int, Field(ge=1, le=LARGEST)]
@@ -114,11 +118,15 @@ class MoveBody(StrictBody):
     ms: Milliseconds = None
 
 
-class MovesBody(StrictBody):
-    """Choices for rounds that follow each other."""
+class MovesPart(StrictPart):
+    """Choices for rounds that follow each other, read in half the time: errors are to be found by `MovesBody`."""
 
     episode: Annotated[int, Field(ge=0, le=LARGEST)]
     moves: Annotated[list[MoveBody], Field(min_length=1, max_length=MOST_MOVES)]
+
+
+class MovesBody(StrictBody, MovesPart):
+    """Choices for rounds that follow each other."""
 
 
 class RoundBody(BaseModel):

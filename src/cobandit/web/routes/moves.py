@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from cobandit.web.refusals import not_found
-from cobandit.web.routes.bodies import MovesBody, Short
+from cobandit.web.routes.bodies import MovesBody, MovesPart, Short
 from cobandit.web.security import ANSWER, HEADERS, LARGEST_BODY, TOO_LARGE, BodyTooLarge, Receive, Scope, Send
 from cobandit.web.services.participants import Participants
 from cobandit.web.services.people import UNKNOWN_LINK
@@ -172,17 +172,17 @@ async def read_body(heads: Mapping[bytes, bytes], receive: Receive) -> bytes | N
     return body if message["type"] == "http.request" else None
 
 
-def _parse(token: str, content_type: bytes, body: bytes, query: bytes) -> tuple[MovesBody, str | None]:
+def _parse(token: str, content_type: bytes, body: bytes, query: bytes) -> tuple[MovesPart, str | None]:
     """Return the moves and the language of a request, or raise the error of an invalid one."""
     try:
         if content_type == _JSON and TOKEN.fullmatch(token):
-            return MovesBody.model_validate_json(body), _language(query)
+            return MovesPart.model_validate_json(body), _language(query)
     except ValidationError:
         pass  # said again below, in the order and the words of all other endpoints
     return _parse_slowly(token, content_type, body, query)
 
 
-def _parse_slowly(token: str, content_type: bytes, body: bytes, query: bytes) -> tuple[MovesBody, str | None]:
+def _parse_slowly(token: str, content_type: bytes, body: bytes, query: bytes) -> tuple[MovesPart, str | None]:
     data = load_json(body) if is_json(content_type) and body else body
     if not TOKEN.fullmatch(token):
         raise not_found(UNKNOWN_LINK)

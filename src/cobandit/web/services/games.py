@@ -35,8 +35,8 @@ class Game:
     """What the page shows of the team and only changes with it, by seat and language; for begun episodes."""
     changes: int = 0
     """How often moves were stored since the game was read."""
-    limits: dict[tuple[int, frozenset[int]], int | None] = field(default_factory=dict)
-    """The limits of `seconds_for` that were asked for."""
+    limits: dict[frozenset[int], dict[int, int]] = field(default_factory=dict)
+    """The limits of moves in seconds, by the seats that were taken over for good and by seat."""
 
     @property
     def plan(self) -> EpisodePlan:
@@ -69,24 +69,28 @@ class Game:
 
     def seconds_for(self, seat: int, gone: frozenset[int]) -> int | None:
         """Return the limit for the move of a seat: a person has one while another person waits."""
-        if (seat, gone) not in self.limits:
-            players = self.plan.players
-            others = [other for other in self.plan.free_seats if other != seat and other not in gone]
-            waited_for = players[seat] == "service" or any(players[other] == "participant" for other in others)
-            limit = self.plan.design.seating[seat].timeout_seconds or None
-            self.limits[seat, gone] = limit if waited_for else None
-        return self.limits[seat, gone]
+        return self._limits(gone).get(seat)
 
     def deadline(self, start: int, after: int, gone: frozenset[int], moved: Sequence[int] = ()) -> int | None:
         """Return when the next seat is late in a round that began at ``start``, later than ``after``."""
         if self.team.members.keys() <= gone:
             return None  # all members have left
-        due = [
-            start + 1000 * seconds
-            for seat in self.plan.free_seats
-            if seat not in gone and seat not in moved and (seconds := self.seconds_for(seat, gone)) is not None
-        ]
-        return min((time for time in due if time > after), default=None)
+        limits = self._limits(gone).items()
+        due = [start + 1000 * seconds for seat, seconds in limits if seat not in gone and seat not in moved]
+        return min([time for time in due if time > after], default=None)
+
+    def _limits(self, gone: frozenset[int]) -> dict[int, int]:
+        """Return the limits of all seats that have one."""
+        if (known := self.limits.get(gone)) is None:
+            players, free = self.plan.players, self.plan.free_seats
+            waiting = {seat for seat in free if players[seat] == "participant" and seat not in gone}
+            known = self.limits[gone] = {
+                seat: seconds
+                for seat in free
+                if (seconds := self.plan.design.seating[seat].timeout_seconds)
+                and (players[seat] == "service" or waiting - {seat})
+            }
+        return known
 
 
 def team_plan(study: Study, team: Team, number: int) -> EpisodePlan:
