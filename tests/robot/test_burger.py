@@ -10,7 +10,9 @@ import pytest
 
 from cobandit.base.errors import InvalidInput
 from cobandit.robot import CONFIGURATIONS, NullArm, Observation, Outcome, burger_layers, stack_burger
+from cobandit.robot.manual import Desk
 from cobandit.robot.stacking import StackingStep
+from tests.clients import PATIENCE
 
 
 class ScriptedArm:
@@ -192,6 +194,18 @@ class TestNullArm:
         assert arm.place("tomato", ("bottom_bun",)).status == "stopped"
         arm.connect()
         assert arm.pick("tomato").ok
+
+    def test_an_answered_request_is_not_open_any_more(self):
+        desk = Desk()
+        asking = threading.Thread(target=desk.ask, args=("Place the tomato.", "tomato", "experimenter", None))
+        asking.start()
+        request = desk.wait_for_request(PATIENCE)
+        assert request is not None
+        with desk._changed:  # the thread that has asked does not know the answer yet
+            assert desk.answer("confirmed", request.number)
+            assert desk.request is None
+            assert not desk.answer("confirmed", request.number)
+        asking.join()
 
     def test_late_answers_do_not_count(self):
         arm = NullArm(timeout=0.01)

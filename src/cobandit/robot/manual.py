@@ -38,9 +38,9 @@ class Desk:
 
     @property
     def request(self) -> Request | None:
-        """The open request, or None."""
+        """The open request, or None; one that was answered is not open any more."""
         with self._changed:
-            return self._request
+            return self._request if self._answer is None else None
 
     def ask(self, text: str, item: str, by: Asked, timeout: float | None) -> Answer | None:
         """Ask, and wait for the answer; return None if there is no answer in time."""
@@ -65,8 +65,8 @@ class Desk:
     def wait_for_request(self, timeout: float) -> Request | None:
         """Return the open request, waiting for one if there is none; None if none came in time."""
         with self._changed:
-            self._changed.wait_for(lambda: self._request is not None and self._answer is None, timeout)
-            return self._request
+            self._changed.wait_for(lambda: self.request is not None, timeout)
+            return self.request
 
 
 class AsksPeople:
