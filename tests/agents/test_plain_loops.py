@@ -259,8 +259,8 @@ class TestWhateverASubclassDoes:
         assert (agent.round, seen) == (2, [1.0])
 
     def test_names_words_and_signatures_stay(self):
-        assert NaiveUCB.observe.__doc__ == "Remember the round."
-        assert NaiveUCB.observe.__qualname__ == "NaiveUCB.observe"
+        assert NaiveUCB.choose.__doc__ == "Return the own coordinate of the team action with the best index."
+        assert NaiveUCB.choose.__qualname__ == "NaiveUCB.choose"
         assert list(inspect.signature(Renamed.observe).parameters) == ["self", "arms", "pay", "weight", "note"]
         assert list(inspect.signature(NaiveUCB.reset).parameters) == ["self", "briefing", "rng"]
 
