@@ -91,10 +91,12 @@ class Proxy(Listener):
     async def _kill(self) -> None:
         async with self._restart:
             self._up.clear()
-            await asyncio.to_thread(self._server.kill)
-            if self._server.workers == 1:
-                await asyncio.to_thread(self._server.start)
-            self._up.set()
+            try:
+                await asyncio.to_thread(self._server.kill)
+                if self._server.workers == 1:
+                    await asyncio.to_thread(self._server.start)
+            finally:
+                self._up.set()  # else a failure would leave all clients waiting
 
     async def _ask(self, raw: bytes) -> bytes | None:
         await self._up.wait()

@@ -154,10 +154,18 @@ class StudyServer:
         """kill -9: no time to finish anything. Of several workers only one dies, and is replaced."""
         assert self._process is not None
         if self.workers > 1:
-            os.kill(self.worker_pids()[0], signal.SIGKILL)
+            until(self._kill_worker, "a worker that can be killed")
             return
         self._process.kill()
         self._process.wait()
+
+    def _kill_worker(self) -> bool:
+        """Kill the oldest worker; one that was killed a moment ago may be listed still, or its successor not yet."""
+        for pid in self.worker_pids():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                return True
+        return False
 
     def worker_pids(self) -> list[int]:
         """The processes that serve, oldest first."""
