@@ -1,5 +1,6 @@
 """Analysis, plan and power of designs between subjects and of mixed ones."""
 
+import re
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -149,6 +150,24 @@ class TestMixed(Analysed):
         assert "A mixed analysis of variance of the simulated participants' task regret (algorithm x sight)" in results
         assert "had no value in both" not in results
         assert "which differs between the conditions: 0.75 in naive-half" in " ".join(self.analysis.notes)
+
+    @pytest.mark.parametrize(
+        ("measure", "called"),
+        [
+            ("good", "number of satisfied customers"),
+            ("survey-score", "survey score"),
+            (f"survey:{MIXED.survey.items[0].id}", f"agreement with {MIXED.survey.items[0].id!r}"),
+        ],
+    )
+    def test_words_for_every_measure(self, measure, called):
+        names = [condition.name for condition in MIXED.conditions]
+        pair = replace(asked("paired-t", "aware-half", "naive-half"), id="P", measure=measure)
+        plan = planned(MIXED, replace(asked("mixed-anova", *names), measure=measure), pair)
+        results = analyse_data(self.data, plan=plan).results_text
+        assert f"A mixed analysis of variance of the simulated participants' {called} (algorithm x sight)" in results
+        article = "" if measure.startswith("survey:") else "The "
+        assert re.search(rf"{article}{called} (was|did not differ)", results, re.IGNORECASE)
+        assert f"- P: {article.lower()}{called}, aware-half minus naive-half" in preregistration(MIXED, plan, "osf")
 
     def test_order_is_checked_in_each_cell(self):
         ids = {row.id for row in self.analysis.section("order")}

@@ -165,6 +165,19 @@ class TestData:
             rehearse(SHORT, "optimal", 0, 0)
 
 
+def test_the_shipped_design_is_analysed_and_its_power_computed():
+    found = analyse_data(rehearsed_data(LINE, [("softmax", seed, seed % 2) for seed in range(4)]))
+    row = found.result("H1-regret")
+    assert (row.finding.n, row.finding.test) == (4, "paired t")
+    assert "the participant (Patty or Cheese, then Egg or Bacon) and the AI (Tomato or Lettuce, then" in found.methods
+    assert "the outcome of the finished burger was 'satisfied' or 'unsatisfied'" in found.methods
+    assert "the best chance of a good outcome that could still be reached" in found.methods
+    assert "The number of satisfied customers" in found.results_text
+    power = power_analysis(LINE, "softmax", [4], 2)
+    assert {"H1-regret", "H1-good"} <= {curve.hypothesis.id for curve in power.curves}
+    assert all(0 <= curve.points[0].planned.value <= 1 for curve in power.curves)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

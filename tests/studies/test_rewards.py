@@ -246,6 +246,18 @@ class TestMeansByCondition:
         assert "changed at random (SD = 0.02) in hard" in methods
 
 
+def test_texts_speak_of_scores():
+    design = changed(**KINDS["points"])
+    plan = default_plan(design)
+    assert "The total score is" in next(row.text for row in plan.hypotheses if row.id == "H1-good")
+    text = preregistration(design, plan, "osf")
+    assert "the best mean score minus that of what was chosen" in text
+    assert "- H1-good: the total score, " in text
+    found = analyse_data(rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(4)]))
+    assert "The second measure is the total score." in found.methods
+    assert "good outcome" not in found.methods + found.results_text + text
+
+
 def test_weights_decide_team_regret():
     assert changed(rewards={"weights": [1.0, 0.0]}).problem.team_factor == pytest.approx(GRID.observability[0])
     weighted = simulate_participants(changed(rewards={"weights": [0.25, 0.75]}), "softmax", 2)

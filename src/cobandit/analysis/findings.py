@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cobandit.analysis.plan import GOOD, SCALE, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, good_word
+from cobandit.analysis.plan import GOOD, SCALE, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, good_total, good_word
 from cobandit.stats import Description, Finding
 from cobandit.studies.design import StudyDesign
 
@@ -179,10 +179,19 @@ def mark(p: float | None) -> str:
 
 
 def measure_name(design: StudyDesign, measure: str) -> str:
-    """Return a measure as it is called in a sentence."""
+    """Return a measure as it is called in a table or beside a figure."""
     if measure.startswith(SURVEY):
         return f"agreement with {measure.removeprefix(SURVEY)!r}"
     if measure.startswith(SCALE):
         return f"score of {measure.removeprefix(SCALE)!r}"
-    known = {TASK_REGRET: "task regret", TEAM_REGRET: "team regret", SCORE: "survey score", GOOD: good_word(design)}
+    good = "total score" if design.rewards.graded else good_word(design)
+    known = {TASK_REGRET: "task regret", TEAM_REGRET: "team regret", SCORE: "survey score", GOOD: good}
     return known.get(measure, measure)
+
+
+def measure_phrase(design: StudyDesign, measure: str) -> str:
+    """Return a measure as it is called in a sentence, with its article."""
+    if measure == GOOD:
+        return good_total(design)
+    name = measure_name(design, measure)
+    return f"the {name}" if measure == SCORE or measure.startswith(SCALE) else name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cobandit.analysis.between import variance_test
-from cobandit.analysis.plan import episode_word, good_word
+from cobandit.analysis.plan import episode_word, good_total
 from cobandit.analysis.words import (
     Paragraph,
     agent_label,
@@ -18,6 +18,7 @@ from cobandit.analysis.words import (
     condition_label,
     exclusion_rules,
     listed,
+    loss_words,
     marks_note,
     means_origin,
     people_word,
@@ -128,11 +129,13 @@ def _design(analysis: Analysis) -> str:
             luck += f" In every second set the labels of {_all_arms(design)} were reversed."
     moment = "In every round" if task.steps == 1 else f"A {task.configuration} had {task.steps} layers. In every layer"
     known = "" if task.steps == 1 else "; the layers below were known"
-    whole_one = "that they made together" if task.steps == 1 else "was rated when it was finished; it"
+    rated = f"the {task.configuration} that they chose together"
+    rated = rated if task.steps == 1 else f"the finished {task.configuration}"
+    rated = rated if design.rewards.graded else f"the outcome of {rated}"
     means = f"{_mean_word(design)} {_drawn(design)}.{_drifts(design)}"
     return (
         f"{moment}, {_team(design)} chose at the same time, without knowing {_each_other(design)} "
-        f"{'choice' if len(design.seating) == 2 else 'choices'}{known}; the {task.configuration} {whole_one} was "
+        f"{'choice' if len(design.seating) == 2 else 'choices'}{known}; {rated} "
         f"{_outcome(design)}. Each of the "
         f"{math.prod(design.arms) ** task.steps} combinations had {means} {sees}{_hidden(design)}{_delay(design)} "
         f"{within}{luck}"
@@ -185,7 +188,7 @@ def _cells(analysis: Analysis, sets: str, conditions: list[str]) -> tuple[str, s
 def _outcome(design: StudyDesign) -> str:
     rewards = design.rewards
     if not rewards.graded:
-        return f"{design.task.good} or {design.task.bad}"
+        return f"was {design.task.good!r} or {design.task.bad!r}"
     return (
         "paid "
         + {
@@ -201,7 +204,7 @@ def _outcome(design: StudyDesign) -> str:
 def _mean_word(design: StudyDesign) -> str:
     if design.rewards.graded:
         return "its own mean score; these means"
-    return f"its own chance of being {design.task.good}; these chances"
+    return f"its own chance of {design.task.good!r}; these chances"
 
 
 def _drawn(design: StudyDesign) -> str:
@@ -275,8 +278,15 @@ def _team(design: StudyDesign) -> str:
     """Return a description of the players and their choices."""
     own, *others = _participant_first(design)
     who = "the participant" if design.group is None else _called(design, own.name)
-    first = f"{who} ({' or '.join(own.arms)})"
-    return listed([first, *(f"{_called(design, seat.name)} ({' or '.join(seat.arms)})" for seat in others)])
+    first = f"{who} ({_choices(design, own)})"
+    return listed([first, *(f"{_called(design, seat.name)} ({_choices(design, seat)})" for seat in others)])
+
+
+def _choices(design: StudyDesign, seat: Seat) -> str:
+    """Return the labels of a seat's arms; those of every layer, where the task has several."""
+    place = design.seating.index(seat)
+    layers = [seat.arms, *(sides[place] for sides in design.task.layers)]
+    return ", then ".join(" or ".join(labels) for labels in layers)
 
 
 def _each_other(design: StudyDesign) -> str:
@@ -330,10 +340,10 @@ def _measures(analysis: Analysis) -> str:
     rounds = count(many, "counted round") if design.even_rounds else "counted rounds"
     members = "the two" if len(design.seating) == 2 else "all members of the team"
     return (
-        f"Task regret is the best chance of a good outcome minus that of what was chosen, summed over the "
+        f"Task regret is {loss_words(design)}, summed over the "
         f"{rounds} of a condition; team regret weighs it by what "
         f"{members} observe (the paper's R(T)), and here the tests are about {analysis.plan.regret} regret. The second "
-        f"measure is the number of {good_word(design)}. After each set the "
+        f"measure is {good_total(design)}. After each set the "
         f"{people_word(analysis)} rated {count(len(survey.items), 'statement')} "
         f"({'; '.join(f'{item.id}: {item.text!r}' for item in survey.items)}) from 1 ({survey.low}) to "
         f"{survey.points} ({survey.high}); the survey score is their mean{turned}."

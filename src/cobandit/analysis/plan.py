@@ -313,6 +313,11 @@ def good_word(design: StudyDesign) -> str:
     return words.get(design.task.kind, "good outcomes")
 
 
+def good_total(design: StudyDesign) -> str:
+    """Return what the measure ``good`` is in a design, with its article: a number of outcomes, or a sum of scores."""
+    return "the total score" if design.rewards.graded else f"the number of {good_word(design)}"
+
+
 def episode_word(design: StudyDesign) -> str:
     """Return the word for an episode of a design, for use in a sentence."""
     return "casino" if design.task.kind == "casino" else "episode"
@@ -367,7 +372,7 @@ def _hypotheses(design: StudyDesign, regret: str) -> Iterator[Hypothesis]:
     for pair in pairs:
         what = f"The {lost} over the counted rounds"
         yield expected_of(f"{performance}-regret", pair, measure_of_loss, what, False, performance)
-        yield expected_of(f"{performance}-good", pair, GOOD, f"The number of {good_word(design)}", True, performance)
+        yield expected_of(f"{performance}-good", pair, GOOD, f"T{good_total(design)[1:]}", True, performance)
     if pairs and (design.episodes > 1 or several):
         test, between = variance_test(design), len(design.cells) > 1
         how = (

@@ -6,12 +6,13 @@ What only the researchers know (who, where, why this n) is left open in square b
 from __future__ import annotations
 
 from cobandit.analysis.between import anova_factors
-from cobandit.analysis.findings import measure_name
-from cobandit.analysis.plan import ANOVAS, AnalysisPlan, Hypothesis, episode_word, good_word
+from cobandit.analysis.findings import measure_phrase
+from cobandit.analysis.plan import ANOVAS, AnalysisPlan, Hypothesis, episode_word, good_total
 from cobandit.analysis.words import (
     condition_label,
     exclusion_rules,
     listed,
+    loss_words,
     marks_note,
     means_origin,
     question_text,
@@ -222,8 +223,8 @@ def _sample(design: StudyDesign, plan: AnalysisPlan) -> str:
 def _measured(design: StudyDesign) -> str:
     survey = design.survey
     return (
-        "Task regret (the best chance of a good outcome minus that of what was chosen) and team regret (what the team "
-        f"observes of it), summed over the counted rounds of a condition; the number of {good_word(design)}; agreement "
+        f"Task regret ({loss_words(design)}) and team regret (what the team "
+        f"observes of it), summed over the counted rounds of a condition; {good_total(design)}; agreement "
         f"with {count(len(survey.items), 'statement')} ({listed(item.id for item in survey.items)}) from 1 "
         f"({survey.low}) to {survey.points} ({survey.high}) after each set."
     )
@@ -242,7 +243,7 @@ def _models(design: StudyDesign, plan: AnalysisPlan) -> str:
 
 def _test(design: StudyDesign, hypothesis: Hypothesis) -> str:
     labels = [condition_label(design, name) for name in hypothesis.compares]
-    what = measure_name(design, hypothesis.measure)
+    what = measure_phrase(design, hypothesis.measure)
     sides = f"one-sided ({hypothesis.direction})" if hypothesis.one_sided else "two-sided"
     if hypothesis.group:
         groups = listed(map(repr, hypothesis.groups)) if hypothesis.groups else "the first two answers"

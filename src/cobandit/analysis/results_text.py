@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cobandit.analysis.between import anova_factors
-from cobandit.analysis.findings import SUPPORTED, UNTESTABLE, Grid, StudyResult, measure_name
-from cobandit.analysis.plan import GOOD, SCALE, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word, good_word
+from cobandit.analysis.findings import SUPPORTED, UNTESTABLE, Grid, StudyResult, measure_name, measure_phrase
+from cobandit.analysis.plan import GOOD, SCALE, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word
 from cobandit.analysis.words import (
     EXCLUSION_REASONS,
     Paragraph,
@@ -32,7 +32,6 @@ from cobandit.analysis.words import (
 )
 from cobandit.base.numbers import count
 from cobandit.stats import Finding
-from cobandit.studies.design import StudyDesign
 
 if TYPE_CHECKING:
     from cobandit.analysis.analysis import Analysis
@@ -97,14 +96,6 @@ def _flow(analysis: Analysis) -> str:
     return text
 
 
-def _subject(design: StudyDesign, measure: str) -> str:
-    if measure == GOOD:
-        return f"the number of {good_word(design)}"
-    if measure.startswith(SURVEY):
-        return f"agreement with {measure.removeprefix(SURVEY)!r}"
-    return measure_name(design, measure)
-
-
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -117,7 +108,7 @@ def _answers(analysis: Analysis, rows: Sequence[StudyResult]) -> str:
 
 def _paired(analysis: Analysis, row: StudyResult) -> str:
     design, finding = analysis.design, row.finding
-    subject = _subject(design, row.measure)
+    subject = measure_phrase(design, row.measure)
     first, second = (condition_label(design, name) for name in row.compares)
     values = [mean_and_sd(group) for group in finding.groups]
     if row.verdict == UNTESTABLE:
@@ -168,7 +159,7 @@ def _missing(analysis: Analysis, row: StudyResult) -> str:
 def _population(analysis: Analysis, row: StudyResult) -> str:
     design, finding = analysis.design, row.finding
     labels = [condition_label(design, name) for name in row.compares]
-    measure = _subject(design, row.measure)
+    measure = measure_phrase(design, row.measure)
     if row.id.startswith("population/gain"):
         what = f"The gain in {measure} with {labels[0]} over {labels[1]}"
     elif len(labels) == 1:
@@ -195,8 +186,8 @@ def _variance(analysis: Analysis, row: StudyResult) -> str:
     rows = [row, *(other for other in analysis.section("anova") if other.id.startswith(f"{row.id}/"))]
     kind, _, factors = rows[-1].finding.test.rpartition("ANOVA ")
     way = "two-way" if len(rows) > 1 else "one-way"
-    subject = _subject(analysis.design, row.measure)
-    kinds = {"RM ": f"{way} repeated-measures analysis", "Mixed ": "mixed analysis of variance"}
+    subject = measure_phrase(analysis.design, row.measure).removeprefix("the ")
+    kinds = {"RM ": f"{way} repeated-measures analysis of variance", "Mixed ": "mixed analysis of variance"}
     which = kinds.get(kind, f"{way} analysis of variance between participants")
     factors = " x ".join(anova_factors(analysis.design)) if kind == "Mixed " else factors
     text = f"A {which} of the {unit_word(analysis)}' {subject} ({factors})"
@@ -317,7 +308,7 @@ def _order(analysis: Analysis) -> str:
             where = f"when it was {first.name} {mean_and_sd(first)} and when it was {second.name} {mean_and_sd(second)}"
         else:
             carried = id.endswith("/carry-over")
-            subject = _subject(analysis.design, row.measure)
+            subject = measure_phrase(analysis.design, row.measure)
             those = "those who" if analysis.design.group is None else "teams that"
             where = f"between {those} met the conditions in one or the other order" if carried else "between the sets"
             swapped |= not carried and analysis.design.swap_labels and len(row.compares) == 2
@@ -349,7 +340,7 @@ def _robustness(analysis: Analysis) -> str:
         labels = [condition_label(analysis.design, name) for name in row.compares]
         what = f"{labels[0]} minus {labels[1]}" if term == "condition" else term
         per = "" if analysis.design.episodes == 1 or row.measure == SCORE else f" per {episode_word(analysis.design)}"
-        subject = f"{_capital(_subject(analysis.design, row.measure))}{per} ({what})"
+        subject = f"{_capital(measure_phrase(analysis.design, row.measure))}{per} ({what})"
         if finding.p is None or finding.estimate is None:
             said.append(f"{subject} could not be fitted. {finding.note}")
         else:

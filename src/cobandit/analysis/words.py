@@ -159,6 +159,17 @@ def question_text(design: StudyDesign, id: str) -> str:
     return repr(next((question.text for question in design.demographics if question.id == id), id))
 
 
+def loss_words(design: StudyDesign) -> str:
+    """Return what a round adds to task regret."""
+    if design.task.steps > 1:
+        return (
+            "in each layer, the best chance of a good outcome that could still be reached minus the best one after the "
+            "choice"
+        )
+    best = "mean score" if design.rewards.graded else "chance of a good outcome"
+    return f"the best {best} minus that of what was chosen"
+
+
 def regret_note(design: StudyDesign, plan: AnalysisPlan) -> str:
     """Return which regret is tested, and what the other one would change: nothing but the unit."""
     if len(set(design.team_factors.values())) > 1:

@@ -73,12 +73,12 @@ def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
         for i, who in enumerate(measured.participants)
     ]
     counts = [f"{panel.name}: {panel.said}" for panel in panels]
+    more = f"{'a higher' if analysis.design.rewards.graded else 'more'} {panels[1].name}"
     lone = "" if len(measured) > 1 else f" A single {measured.unit} has no interval."
     caption = (
         f"Each {'thin line' if analysis.design.sets > 1 else 'dot'} is one of {unit_count(analysis, len(measured))}; "
         f"large marks are means with their "
-        f"{level_text(analysis)} intervals. {capital('; '.join(counts))}. Better means less {panels[0].name} and more "
-        f"{panels[1].name}. {STARS}"
+        f"{level_text(analysis)} intervals. {capital('; '.join(counts))}. Better means less {panels[0].name} and {more}. {STARS}"
         f"{correction(analysis, [row for panel in panels for row in panel.tests])}.{lone}"
     )
     return [
