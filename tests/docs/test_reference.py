@@ -73,6 +73,7 @@ DESIGN_TABLES = {
     "seats": design.Seat,
     "task": design.Task,
     "conditions": design.Condition,
+    "conditions.agents": design.SeatAgent,
     "factors": design.Factor,
     "partners": design.PartnerIdentity,
     "warm_start": design.WarmStart,

@@ -171,7 +171,8 @@ def test_the_shipped_design_is_analysed_and_its_power_computed():
     assert (row.finding.n, row.finding.test) == (4, "paired t")
     assert "the participant (Patty or Cheese, then Egg or Bacon) and the AI (Tomato or Lettuce, then" in found.methods
     assert "the outcome of the finished burger was 'satisfied' or 'unsatisfied'" in found.methods
-    assert "the best chance of a good outcome that could still be reached" in found.methods
+    assert "played 60 rounds of one layer with each of 2 AI algorithms, naive-ucbvi (exploration" in found.methods
+    assert "Task regret is the best chance of a good outcome that could still be reached before" in found.methods
     assert "The number of satisfied customers" in found.results_text
     power = power_analysis(LINE, "softmax", [4], 2)
     assert {"H1-regret", "H1-good"} <= {curve.hypothesis.id for curve in power.curves}

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import cobandit as cb
+from cobandit.analysis import analyse_data, default_plan, preregistration
+from cobandit.engine.choice import NotCompiled
 from cobandit.studies import (
     Episode,
     ParticipantPlan,
@@ -23,6 +25,8 @@ from cobandit.studies import (
     verify_study,
     write_export,
 )
+from cobandit.studies.behaviours import make_behaviour
+from cobandit.studies.crowd import _prepared
 from cobandit.studies.design import Seat, StudyDesign, WarmStart
 
 THREE = load_design("three-seats")
@@ -48,6 +52,15 @@ def seated(*players, labels=2, **changes):
         "task": plain["task"] | {"arms": [], "participant": ""},
     } | changes
     return StudyDesign.from_dict(plain)
+
+
+def mixed(*agents, **changes):
+    """The three-seat design with agents of their own in seats of the condition "naive"."""
+    naive, aware = THREE.to_dict()["conditions"]
+    return StudyDesign.from_dict(THREE.to_dict() | {"conditions": [naive | {"agents": list(agents)}, aware]} | changes)
+
+
+MIXED = mixed({"seat": "Sauce", "agent": "partner-aware-ucb", "options": {"window": 3}})
 
 
 class TestDesigns:
@@ -162,3 +175,67 @@ class TestEpisodes:
         slow, quick = (simulate_participants(design, "softmax", 6, seed=2, engine=e) for e in ("reference", "fast"))
         np.testing.assert_array_equal(slow.regret_curves, quick.regret_curves)
         np.testing.assert_array_equal(slow.good, quick.good)
+
+
+class TestMixedTeams:
+    """AIs of one team that play different algorithms."""
+
+    def test_every_seat_has_its_agent_and_streams_stay(self):
+        plans = {plan.condition: plan for plan in ParticipantPlan(MIXED, 3, 0).episodes if not plan.practice}
+        agents = plans["naive"].ready_agents()
+        assert [agents[seat].name for seat in (1, 2)] == ["naive-ucb", "partner-aware-ucb"]
+        assert (agents[1].options["exploration"], agents[2].options["window"]) == (0.01, 3)
+        assert {agent.name for agent in plans["aware"].ready_agents().values()} == {"partner-aware-ucb"}
+        assert plans["naive"].ready_agents()[2].rng.random() == agents[2].rng.random()
+
+    def test_it_is_verified_and_simulated_as_it_is_played(self):
+        people = [("softmax", seed, seed % 2) for seed in range(4)]
+        data = rehearsed_data(MIXED, people)
+        assert verify_study(data) == []
+        stored = MIXED.to_dict()["conditions"][0]["agents"]
+        others = mixed(stored[0] | {"agent": "naive-ucb", "options": {}})
+        assert verify_study(replace(data, design=others)) != []
+        with pytest.raises(NotCompiled, match="agent of its own in a seat"):
+            _prepared(MIXED, [make_behaviour("softmax")])
+        crowd = simulate_participants(MIXED, "softmax", 2)
+        episode = rehearse(MIXED, "softmax", int(crowd.seeds[0]), int(crowd.orders[0]))[-1]
+        place = 0, crowd.conditions.index(episode.plan.condition), 0
+        assert crowd.task_regret[place] == episode.trajectory().task_regret[-1]
+        assert "Sauce: partner-aware-ucb" in analyse_data(data).methods
+
+    def test_texts_and_expectations(self):
+        plan = default_plan(MIXED)
+        assert "Sauce: partner-aware-ucb" in preregistration(MIXED, plan, "osf")
+        regret = {design: default_plan(design).hypotheses[0].direction for design in (THREE, MIXED)}
+        assert regret == {THREE: "less", MIXED: "two-sided"}
+
+    def test_designs_without_stay_as_they_are(self):
+        assert mixed().digest == THREE.digest != MIXED.digest
+        assert StudyDesign.from_dict(MIXED.to_dict()) == MIXED
+
+    @pytest.mark.parametrize(
+        ("agents", "message"),
+        [
+            ([{"seat": "Souce", "agent": "naive-ucb"}], "seat.*Souce.*Did you mean 'Sauce'"),
+            (
+                [{"seat": "You", "agent": "naive-ucb"}],
+                "agents of the condition 'naive' must name seats of AIs, got 'You'",
+            ),
+            ([{"seat": "Sauce", "agent": "naive-ucb"}] * 2, "'Sauce' twice"),
+            ([{"seat": "Sauce", "agent": "nobody"}], "nobody"),
+        ],
+    )
+    def test_every_mistake_is_named(self, agents, message):
+        with pytest.raises(cb.CobanditError, match=message):
+            mixed(*agents)
+
+    def test_a_team_of_two_has_a_single_ai(self):
+        data = load_design("burger").to_dict()
+        data["conditions"][0]["agents"] = [{"seat": "Robot", "agent": "naive-ucb"}]
+        with pytest.raises(cb.InvalidInput, match="must be left out in a team of two"):
+            StudyDesign.from_dict(data)
+
+    def test_agents_of_seats_are_checked_like_those_of_conditions(self):
+        own = {"seat": "Sauce", "agent": "bank"}
+        with pytest.raises(cb.CobanditError, match="bank"):
+            mixed(own, delay=2)

@@ -27,7 +27,7 @@ from cobandit.analysis.words import (
     unit_word,
 )
 from cobandit.base.numbers import count
-from cobandit.studies.design import AgentChoice, MeansRule, Seat, StudyDesign
+from cobandit.studies.design import MeansRule, Seat, StudyDesign
 
 if TYPE_CHECKING:
     from cobandit.analysis.analysis import Analysis
@@ -79,23 +79,16 @@ def _participants(analysis: Analysis) -> str:
     return text + (f" Answers of those analysed: {'; '.join(parts)}." if parts else "")
 
 
-def _settings(choice: AgentChoice) -> str:
-    options = choice.options.to_dict()
-    return ", ".join(
-        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in options.items()
-    )
-
-
 def _design(analysis: Analysis) -> str:
     design = analysis.design
     task = design.task
     conditions = []
     for condition in design.conditions:
         label = condition_label(design, condition.name)
-        agent = "" if label != condition.name else f"the agent {condition.agent}"
-        inside = ", ".join(part for part in (agent, _settings(condition), *condition.differences) if part)
+        agent = "" if label != condition.name or label == condition.agent else f"the agent {condition.agent}"
+        inside = ", ".join(part for part in (agent, condition.settings, *condition.differences) if part)
         conditions.append(f"{label} ({inside})" if inside else label)
-    each = design.rounds_words
+    each = design.rounds_words if task.steps == 1 else f"{design.rounds_words} of one layer"
     sets = each if design.episodes == 1 else f"{count(design.episodes, episode_word(design))} of {each} each"
     seen = _shares(design)
     first, *others = [(_called(design, seat.name), seen[seat.name]) for seat in _participant_first(design)]

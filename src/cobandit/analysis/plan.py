@@ -298,13 +298,15 @@ def has_ai(design: StudyDesign, condition: str) -> bool:
     return design.group is None or design.condition(condition).alone or "agent" in players_of(design, condition)
 
 
-def _aware(design: StudyDesign, condition: str) -> bool:
-    return has_ai(design, condition) and design.condition(condition).agent.startswith(_AWARE)
+def _aware(design: StudyDesign, condition: str) -> set[bool]:
+    """Return whether the AIs of a condition predict their partner; nothing where no AI plays."""
+    chosen = design.condition(condition)
+    return {own.agent.startswith(_AWARE) for own in (chosen, *chosen.agents) if has_ai(design, condition)}
 
 
 def _better(design: StudyDesign, first: str, second: str) -> bool:
     """Return whether the first condition is expected to do better: of two AIs it alone predicts its partner."""
-    return _aware(design, first) and not _aware(design, second) and has_ai(design, second)
+    return (_aware(design, first), _aware(design, second)) == ({True}, {False})
 
 
 def good_word(design: StudyDesign) -> str:

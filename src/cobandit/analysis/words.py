@@ -141,7 +141,7 @@ def agent_label(name: str) -> str:
 
 def condition_label(design: StudyDesign, name: str) -> str:
     """Return how a text calls a condition: by the agent's label, where the condition has the agent's name."""
-    agents = {condition.name: condition.agent for condition in design.conditions}
+    agents = {condition.name: condition.agent for condition in design.conditions if not condition.agents}
     return agent_label(name) if agents.get(name) == name else name
 
 
@@ -162,10 +162,7 @@ def question_text(design: StudyDesign, id: str) -> str:
 def loss_words(design: StudyDesign) -> str:
     """Return what a round adds to task regret."""
     if design.task.steps > 1:
-        return (
-            "in each layer, the best chance of a good outcome that could still be reached minus the best one after the "
-            "choice"
-        )
+        return "the best chance of a good outcome that could still be reached before a choice minus that after it"
     best = "mean score" if design.rewards.graded else "chance of a good outcome"
     return f"the best {best} minus that of what was chosen"
 

@@ -330,6 +330,8 @@ def _prepared(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy
         raise NotCompiled("designs with rounds by condition are simulated one round at a time")
     if design.hides_choices:
         raise NotCompiled("designs with hidden choices are simulated one round at a time")
+    if any(condition.agents for condition in design.conditions):
+        raise NotCompiled("designs with an agent of its own in a seat are simulated one round at a time")
     if any(condition.roles for condition in design.conditions):
         raise NotCompiled("designs with roles by condition are simulated one round at a time")
     if any(design.problem_of(condition.name).delay for condition in design.conditions):

@@ -39,13 +39,17 @@ from cobandit.base.records import (
 from cobandit.base.toml import parse_toml
 from cobandit.problem.observation import ObservationName
 from cobandit.problem.problem import ACTIONS, ActionsName
+from cobandit.studies.agent_tables import MOST_ROUNDS
+from cobandit.studies.agent_tables import AgentChoice as AgentChoice
+from cobandit.studies.agent_tables import Practice as Practice
+from cobandit.studies.agent_tables import SeatAgent as SeatAgent
+from cobandit.studies.agent_tables import WarmStart as WarmStart
 from cobandit.studies.brought import plugin_design_text
 from cobandit.studies.cells import ConditionsByCell, check_cells
 from cobandit.studies.cells import Factor as Factor
 from cobandit.studies.content_pages import ContentPage as ContentPage
 from cobandit.studies.content_pages import check_pages
-from cobandit.studies.design_tables import LONGEST_DELAY, MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
-from cobandit.studies.design_tables import AgentChoice as AgentChoice
+from cobandit.studies.design_tables import LONGEST_DELAY, MOST_ARMS, MOST_SEATS, PLAYERS
 from cobandit.studies.design_tables import AnalysisChoices as AnalysisChoices
 from cobandit.studies.design_tables import AttentionCheck as AttentionCheck
 from cobandit.studies.design_tables import Condition as Condition
@@ -54,15 +58,13 @@ from cobandit.studies.design_tables import Group as Group
 from cobandit.studies.design_tables import Limits as Limits
 from cobandit.studies.design_tables import MeansRule as MeansRule
 from cobandit.studies.design_tables import PartnerIdentity as PartnerIdentity
-from cobandit.studies.design_tables import Practice as Practice
 from cobandit.studies.design_tables import Question as Question
 from cobandit.studies.design_tables import QuizItem as QuizItem
 from cobandit.studies.design_tables import Seat as Seat
 from cobandit.studies.design_tables import Survey as Survey
 from cobandit.studies.design_tables import SurveyItem as SurveyItem
 from cobandit.studies.design_tables import Task as Task
-from cobandit.studies.design_tables import WarmStart as WarmStart
-from cobandit.studies.group_checks import GROUP_TEXTS, check_group, has_recorded_seats, may_be_agent
+from cobandit.studies.group_checks import GROUP_TEXTS, check_agents, check_group, has_recorded_seats, may_be_agent
 from cobandit.studies.leaving import OUTCOMES, check_leaving
 from cobandit.studies.leaving import Outcome as Outcome
 from cobandit.studies.leaving import Recruiter as Recruiter
@@ -98,11 +100,12 @@ class StudyDesign(ConditionsByCell, Record):
     """A study of one person and one or more AIs at a time, or of several people in one team.
 
     ``seats`` says who sits where; where it is left out, the participant has seat 0 and the AI seat 1, and ``arms``,
-    ``observability`` and ``task`` describe them. Every AI of an episode plays the algorithm of its condition. Every
-    participant plays one set of ``episodes`` episodes per condition, ``rounds`` rounds each. ``shared_luck``: the k-th
-    episodes of all sets have the same r*_t(a). ``swap_labels``: in every second set all arms are reversed, so
-    that participants do not notice. ``group`` says how several people become a team. With ``factors`` between
-    subjects, each participant plays the conditions of one cell only; ``quotas`` says how many people a cell takes.
+    ``observability`` and ``task`` describe them. Every AI of an episode plays the algorithm of its condition, unless
+    the condition names one for its seat. Every participant plays one set of ``episodes`` episodes per condition,
+    ``rounds`` rounds each. ``shared_luck``: the k-th episodes of all sets have the same r*_t(a). ``swap_labels``: in
+    every second set all arms are reversed, so that participants do not notice. ``group`` says how several people become
+    a team. With ``factors`` between subjects, each participant plays the conditions of one cell only; ``quotas`` says
+    how many people a cell takes.
     Paper: Experiments; Online Casino Study.
     """
 
@@ -167,6 +170,7 @@ class StudyDesign(ConditionsByCell, Record):
             )
         check_cells(self)
         check_group(self)
+        check_agents(self)
         self._check_icons()
         if self.task.fillings and self.arms != (2, 2):
             raise InvalidInput(

@@ -16,8 +16,8 @@ from cobandit.agents.base import Player
 from cobandit.base.checks import JsonSchema
 from cobandit.base.json_types import JsonObject
 from cobandit.base.schema import Help, check_schema, json_schema
+from cobandit.studies.agent_tables import AgentChoice, playable_agents
 from cobandit.studies.design import StudyDesign
-from cobandit.studies.design_tables import AgentChoice, playable_agents
 from cobandit.studies.lines import LINE_AGENTS
 
 

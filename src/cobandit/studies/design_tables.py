@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
-from cobandit.agents import Agent, agent_class, make_agent
-from cobandit.agents.lookup import known_agents, known_class
 from cobandit.base.checks import one_of, real, short_repr, whole, with_schema
 from cobandit.base.errors import InvalidInput
 from cobandit.base.numbers import count
@@ -32,8 +29,9 @@ from cobandit.base.records import (
 from cobandit.base.schema import check_schema
 from cobandit.problem import FixedMeans
 from cobandit.problem.problem import ACTIONS
+from cobandit.studies.agent_tables import MOST_ROUNDS, AgentChoice, SeatAgent
 from cobandit.studies.icons import arm_icon
-from cobandit.studies.lines import LINE, LINE_AGENTS, LineAgent
+from cobandit.studies.lines import LINE
 from cobandit.studies.payment import money
 from cobandit.studies.reward_tables import DRIFTS, LARGEST
 
@@ -64,7 +62,6 @@ LOOKS = ("teal", "amber", "violet", "rose")
 REGRETS = ("task", "team")
 """Which regret is tested: what the task lost, or what the team observed of it (the paper's R(T))."""
 
-MOST_ROUNDS = 100_000
 LONGEST_DELAY = 100
 """More rounds without an outcome would be no task for a person."""
 
@@ -74,60 +71,13 @@ PRACTICE = "practice"
 """The name of the condition of rounds that do not count."""
 
 
-def _player(name: str, value: Any) -> str:
-    if isinstance(value, str) and value in LINE_AGENTS:
-        return str(value)
-    kind = agent_class(value)
-    if not issubclass(kind, Agent):
-        raise InvalidInput(f"{name} is {value!r}, one brain for the whole team; it cannot be one member of it.")
-    if not kind.recomputable:
-        raise InvalidInput(
-            f"{name} must be an agent whose moves can be computed again, got {value!r}; a language model is a service: "
-            'player = "service" and service = { kind = "language-model" } in its seat.'
-        )
-    return str(value)
-
-
 def _condition_name(name: str, value: object) -> str:
     if value == PRACTICE:
         raise InvalidInput(f"{name} is {value!r}; practice rounds go by this name, so another one is needed.")
     return slug(name, value)
 
 
-def playable_agents() -> dict[str, type[Agent]]:
-    """Return the installed agents that may have a seat in a study: no joint controllers, no language models."""
-    classes = {name: known_class(name) for name in known_agents()}
-    return {
-        name: kind
-        for name, kind in classes.items()
-        if kind is not None and issubclass(kind, Agent) and kind.recomputable
-    }
-
-
-with_schema(_player, lambda: {"type": "string", "enum": [*playable_agents(), *LINE_AGENTS]})
 with_schema(_condition_name, check_schema(slug) | {"not": {"const": PRACTICE}})
-
-
-@dataclass(frozen=True)
-class AgentChoice(Record):
-    """A registered agent with options: ``agent = "naive-ucb"``, ``options = { exploration = 0.01 }``."""
-
-    agent: str = entry(_player)
-    options: Table = entry(table_of(scalar), Table())
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        agent = LINE_AGENTS[self.agent].of(**self.options.to_dict()) if self.agent in LINE_AGENTS else self.make()
-        pairs = tuple((key, getattr(agent, key)) for key, _ in self.options.pairs)
-        object.__setattr__(self, "options", Table(pairs))
-
-    def make(self, layers: int = 1) -> Agent:
-        """Return a new agent of the library; ``layers`` are those of a task with states."""
-        if self.agent in LINE_AGENTS:
-            return LineAgent(LINE_AGENTS[self.agent].of(**self.options.to_dict()), layers)
-        agent = make_agent(self.agent, **self.options.to_dict())
-        assert isinstance(agent, Agent)
-        return agent
 
 
 def _matrices(name: str, value: object) -> tuple[FixedMeans, ...]:
@@ -195,7 +145,7 @@ class Condition(AgentChoice):
     other seats; otherwise they play together. ``players`` holds a player for every seat and may turn an AI's seat into
     that of a service, or back; ``service`` replaces the seat's own table. ``levels`` names the level of
     each factor of the design. ``observability``, ``means``, ``noise``, ``roles``, ``rounds``, ``delay``, ``actions``
-    and ``robot`` replace the design's.
+    and ``robot`` replace the design's. ``agents`` names AIs of single seats, where not all play the same algorithm.
     """
 
     name: str = entry(_condition_name)
@@ -211,31 +161,22 @@ class Condition(AgentChoice):
     delay: int | None = entry(optional(whole(0, LONGEST_DELAY)), None)
     actions: str | None = entry(optional(one_of(ACTIONS, "visibility of choices")), None)
     robot: bool = entry(flag, True)
+    agents: tuple[SeatAgent, ...] = entry(listing(SeatAgent.read, 0, MOST_SEATS, unique="seat"), ())
+
+    def agent_of(self, seat: str) -> AgentChoice:
+        """Return the AI of the seat with this name: its own, or that of the condition."""
+        return next((own for own in self.agents if own.seat == seat), self)
 
     @property
     def differences(self) -> list[str]:
         """What it has in place of the design's noise, roles, length, delay and robot, for a list in a text."""
-        rounds = [f"noise {' and '.join(f'{sd:g}' for sd in self.noise)}"] if self.noise else []
+        rounds = [f"{own.seat}: {own.agent} {own.settings}".rstrip() for own in self.agents]
+        rounds += [f"noise {' and '.join(f'{sd:g}' for sd in self.noise)}"] if self.noise else []
         rounds += [f"ranks {' and '.join(map(str, self.roles))}"] if self.roles else []
         rounds += [] if self.rounds is None else [count(self.rounds, "round")]
         delay = [] if self.delay is None else [f"feedback delay {count(self.delay, 'round')}"]
         delay += [] if self.actions is None else [f"choices {self.actions}"]
         return rounds + delay + ([] if self.robot else ["no robot"])
-
-
-@dataclass(frozen=True)
-class WarmStart(AgentChoice):
-    """Rounds that the AI plays with a simulated partner before each episode; they do not count (Procedure)."""
-
-    rounds: int = entry(whole(1, MOST_ROUNDS))
-
-
-@dataclass(frozen=True)
-class Practice(AgentChoice):
-    """Episodes to get used to the task, with means and an AI of their own; they do not count."""
-
-    rounds: int = entry(whole(1, MOST_ROUNDS))
-    episodes: int = entry(whole(1, 100), 1)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cobandit.base.errors import InvalidInput
+from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.studies.service_tables import check_service
 
 if TYPE_CHECKING:
@@ -58,6 +58,21 @@ def _check_players(design: StudyDesign, name: str) -> None:
         if "kind" not in options:
             raise InvalidInput(f"The service in the seat {seats[i].name!r} has no kind; service = {{ kind = ... }}.")
         check_service(options)
+
+
+def check_agents(design: StudyDesign) -> None:
+    """Check that conditions name agents for seats that an AI plays in them, in teams of three or more."""
+    seats = [seat.name for seat in design.seating]
+    for condition in design.conditions:
+        for own in condition.agents:
+            where = f"agents of the condition {condition.name!r}"
+            if len(seats) < 3:
+                raise InvalidInput(f"{where} must be left out in a team of two: agent already names its only AI.")
+            if own.seat not in seats:
+                raise UnknownName(f"seat ({where})", own.seat, seats)
+            person = players_of(design, condition.name)[seats.index(own.seat)] == "participant"
+            if person and not condition.alone:
+                raise InvalidInput(f"{where} must name seats of AIs, got {own.seat!r}, where a person sits.")
 
 
 def players_of(design: StudyDesign, condition: str) -> tuple[str, ...]:

@@ -124,6 +124,12 @@ class EpisodePlan:
             return self.design.practice
         return self.design.condition(self.condition)
 
+    def agent_of(self, seat: int) -> AgentChoice:
+        """Return the AI of a seat: that of the condition, unless it names another one for the seat."""
+        if self.practice:
+            return self.partner
+        return self.design.condition(self.condition).agent_of(self.design.seating[seat].name)
+
     @property
     def own_seat(self) -> int:
         """The seat of the participant."""
@@ -303,7 +309,7 @@ class EpisodePlan:
         """Return the AIs by seat, briefed and before their first round: agents of the library."""
         agents, grouped = {}, len(self.design.participant_seats) > 1
         for place, seat in enumerate(self.agent_seats):
-            agent = self.partner.make(self.layers)
+            agent = self.agent_of(seat).make(self.layers)
             # The first AI has the address of the only one; each further AI adds its place to it. In a group an AI plays
             # another seat for each member, so the address is that of the seat.
             further = (1 + seat,) if grouped else (place,) if place else ()
@@ -314,7 +320,7 @@ class EpisodePlan:
 
     def ready_takeover(self, seat: int) -> Agent:
         """Return the agent that takes over a recorded seat, briefed and before its first round."""
-        choice = self.design.seating[seat].takeover or self.partner
+        choice = self.design.seating[seat].takeover or self.agent_of(seat)
         agent = choice.make()
         rng = self._stream(StudyStream.TAKEOVER, self._own_part, seat)
         agent.reset(self.briefing(agent, seat, self.warm_rounds + self.rounds), rng)

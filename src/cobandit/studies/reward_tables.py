@@ -20,9 +20,10 @@ from cobandit.problem import Bernoulli, CorrelatedGaussian, Gaussian, Problem, R
 from cobandit.problem.means import Tensor
 
 if TYPE_CHECKING:
+    from cobandit.studies.agent_tables import AgentChoice
     from cobandit.studies.cells import ConditionsByCell
     from cobandit.studies.design import StudyDesign
-    from cobandit.studies.design_tables import AgentChoice, Condition, MeansRule
+    from cobandit.studies.design_tables import Condition, MeansRule
 
 REWARD_KINDS = ("bernoulli", "points", "gaussian", "student-t", "correlated-gaussian")
 """The rewards of a study: good or bad, points from 0 to a highest score, or real numbers around the mean."""
@@ -215,7 +216,9 @@ def check_delays(design: StudyDesign) -> None:
     if design.has_recorded_seats:
         raise InvalidInput(f"{name} must be 0 where several people or services play, got {delay}.")
     choices: list[tuple[AgentChoice | None, int]] = [
-        (condition, design.problem_of(condition.name).delay) for condition in design.conditions
+        (choice, design.problem_of(condition.name).delay)
+        for condition in design.conditions
+        for choice in (condition, *condition.agents)
     ]
     choices += [(design.practice, design.delay), (design.warm_start, delay)]
     for choice, own in choices:
@@ -234,7 +237,8 @@ def check_hidden_choices(design: StudyDesign) -> None:
             "actions must be 'observed' unless task.kind is 'grid' and one person plays with AIs, got 'hidden'."
         )
     for condition in design.conditions:
-        require_visible_actions(design.problem_of(condition.name), [condition.make()])
+        players = [choice.make() for choice in (condition, *condition.agents)]
+        require_visible_actions(design.problem_of(condition.name), players)
     for choice in (design.practice, design.warm_start):
         if choice is not None and (choice is design.warm_start or design.problem.hides_actions):
             problems = (design.problem, *(design.problem_of(entry.name) for entry in design.conditions))

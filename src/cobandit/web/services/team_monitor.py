@@ -236,13 +236,14 @@ def _takeovers(design: StudyDesign, team: Team, taken: Mapping[int, Counter[str]
         if member is None and blind:
             continue
         own = design.seating[seat].takeover
-        agents = {condition: design.condition(condition).agent for condition in by_condition}
-        names = sorted(set(agents.values())) if own is None else [own.agent]
+        name = design.seating[seat].name
+        agents = {design.condition(condition).agent_of(name).agent for condition in by_condition}
+        names = sorted(agents) if own is None else [own.agent]
         why = "service" if member is None else member.left_reason or "timeout"
         rows.append(
             {
                 "seat": seat,
-                "name": design.seating[seat].name,
+                "name": name,
                 "moves": sum(by_condition.values()),
                 "agents": None if blind else names,
                 "reason": why,

@@ -78,7 +78,8 @@ def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
     caption = (
         f"Each {'thin line' if analysis.design.sets > 1 else 'dot'} is one of {unit_count(analysis, len(measured))}; "
         f"large marks are means with their "
-        f"{level_text(analysis)} intervals. {capital('; '.join(counts))}. Better means less {panels[0].name} and {more}. {STARS}"
+        f"{level_text(analysis)} intervals. {capital('; '.join(counts))}. Better means less {panels[0].name} and "
+        f"{more}. {STARS}"
         f"{correction(analysis, [row for panel in panels for row in panel.tests])}.{lone}"
     )
     return [
