@@ -26,6 +26,7 @@ def changed(**changes: object) -> StudyDesign:
     return StudyDesign.from_dict(GRID.to_dict() | changes)
 
 
+SCORES = {"observation": "missed-known"}
 POINTS = {"rewards": {"kind": "points", "highest": 10}, "means": {"low": 0.0, "high": 10.0}}
 WALK: dict[str, object] = {"means": {"drift": "random-walk", "step": 0.1}}
 PHASES: dict[str, object] = {"means": {"drift": "piecewise", "changes_at": [11, 21]}}
@@ -36,6 +37,10 @@ KINDS: dict[str, dict[str, object]] = {
         "observability": [1.0, 1.0],
         "rewards": {"kind": "gaussian", "sd": 1.0, "noise": [0.5, 2.0]},
         "means": {"low": 2.0, "high": 8.0},
+    },
+    "spreads": {
+        "observation": "missed-known",
+        "rewards": {"kind": "gaussian", "spreads": [[0.0, 0.1, 0.2], [0.3, 0.4, 0.5], [0.6, 0.7, 0.8]]},
     },
     "student-t": {"observation": "missed-known", "rewards": {"kind": "student-t", "df": 2.0, "scale": 0.5}},
     "correlated": {
@@ -95,6 +100,15 @@ class TestScores:
         scores = rewards(observation="missed-known", rewards={"kind": "gaussian", "sd": 0.5}, means=fixed)
         np.testing.assert_allclose(scores.mean(axis=(0, 1)), MATRIX, atol=0.06)
         assert (scores - MATRIX).std() == pytest.approx(0.5, rel=0.03)
+
+    def test_each_team_action_may_have_its_spread(self):
+        sd = np.array(changed(**KINDS["spreads"]).to_dict()["rewards"]["spreads"])
+        scores = rewards(**KINDS["spreads"], means={"draw": "fixed", "values": [MATRIX]})
+        np.testing.assert_allclose((scores - MATRIX).std(axis=(0, 1)), sd, rtol=0.08)
+        episodes = ParticipantPlan(changed(**KINDS["spreads"], swap_labels=True), 3, 0).episodes
+        plain, swapped = [plan for plan in episodes if not plan.practice and plan.number == 0][:2]
+        np.testing.assert_array_equal(swapped.luck(), plain.luck()[:, ::-1, ::-1])
+        assert np.ptp(plain.luck()[:, 0, 0]) == 0.0 < np.ptp(swapped.luck()[:, 0, 0])
 
     def test_heavy_tails_reach_further(self):
         fixed = {"draw": "fixed", "values": [MATRIX]}
@@ -247,7 +261,7 @@ class TestMeansByCondition:
 
 
 def test_texts_speak_of_scores():
-    design = changed(**KINDS["points"])
+    design = changed(**KINDS["spreads"])
     plan = default_plan(design)
     assert "The total score is" in next(row.text for row in plan.hypotheses if row.id == "H1-good")
     text = preregistration(design, plan, "osf")
@@ -255,6 +269,7 @@ def test_texts_speak_of_scores():
     assert "- H1-good: the total score, " in text
     found = analyse_data(rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(4)]))
     assert "The second measure is the total score." in found.methods
+    assert "normal around its mean (SD = 0 to 0.8, given by the design for each combination)" in found.methods
     assert "good outcome" not in found.methods + found.results_text + text
 
 
@@ -271,6 +286,10 @@ def test_weights_decide_team_regret():
         ({"rewards": {"kind": "coins"}}, "kind of reward"),
         ({"rewards": {"kind": "points"}}, "observation must be 'missed-known' or 'noisy' with rewards.kind = 'points'"),
         ({"rewards": {"sd": 1.0}}, "rewards.sd requires rewards.kind = 'gaussian' or 'correlated-gaussian'"),
+        ({"rewards": {"spreads": [[1.0]]}}, "rewards.spreads requires rewards.kind = 'gaussian'"),
+        ({**SCORES, "rewards": {"kind": "gaussian", "spreads": [[1.0, 2.0]]}}, "spreads must be a matrix of shape"),
+        ({**SCORES, "rewards": {"kind": "gaussian", "spreads": [[-1.0]]}}, "must be a matrix of numbers from 0 to"),
+        ({**SCORES, "rewards": {"kind": "gaussian", "spreads": MATRIX, "sd": 1}}, "rewards.sd must be left out where"),
         ({"rewards": {"weights": [1.0]}}, "rewards.weights must have one number for each of the 2 seats, got 1"),
         ({"rewards": {"weights": [0.0, 0.0]}}, "rewards.weights must have a weight above 0"),
         ({"observation": "noisy"}, "rewards.noise and observation = 'noisy' require each other"),

@@ -186,12 +186,20 @@ def _outcome(design: StudyDesign) -> str:
         "paid "
         + {
             "points": f"from 0 to {rewards.highest} points",
-            "gaussian": f"a score, normal around its mean (SD = {rewards.sd:g})",
+            "gaussian": f"a score, normal around its mean ({_spread(design)})",
             "student-t": f"a score around its mean (t distribution, df = {rewards.df:g}, scale {rewards.scale:g})",
             "correlated-gaussian": f"a score, normal around its mean (SD = {rewards.sd:g}), "
             f"correlated from round to round (r = {rewards.correlation:g})",
         }[rewards.kind]
     )
+
+
+def _spread(design: StudyDesign) -> str:
+    spreads = design.rewards.spreads
+    if spreads is None:
+        return f"SD = {design.rewards.sd:g}"
+    low, high = spreads.bounds
+    return f"SD = {low:g} to {high:g}, given by the design for each combination"
 
 
 def _mean_word(design: StudyDesign) -> str:

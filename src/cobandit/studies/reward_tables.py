@@ -3,6 +3,7 @@
 Without the table a reward is 1 or 0, as in the paper. All other models are those of the engine (`cobandit.problem`),
 except that ``points`` is for studies: integers from 0 to a highest score, which a page can show.
 """
+# ruff: noqa: RUF009 -- entry() makes the field itself, and the defaults it is given are frozen
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from cobandit.agents.team import require_visible_actions
-from cobandit.base.checks import one_of, real, short_repr, whole
+from cobandit.base.checks import numeric, one_of, real, short_repr, whole, with_schema
 from cobandit.base.errors import InvalidInput
-from cobandit.base.records import Record, entry, listing
-from cobandit.problem import Bernoulli, CorrelatedGaussian, Gaussian, Problem, Reward, StudentT
+from cobandit.base.records import Record, entry, listing, optional
+from cobandit.problem import Bernoulli, CorrelatedGaussian, FixedMeans, Gaussian, Problem, Reward, StudentT
 from cobandit.problem.means import Tensor
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ LARGEST = 1_000_000.0
 _OPTIONS = {
     "highest": ("points",),
     "sd": ("gaussian", "correlated-gaussian"),
+    "spreads": ("gaussian",),
     "df": ("student-t",),
     "scale": ("student-t",),
     "correlation": ("correlated-gaussian",),
@@ -68,12 +70,23 @@ class Points:
         return float((rng.random(self.highest) < mean / self.highest).sum())
 
 
+def _spreads(name: str, value: object) -> FixedMeans:
+    array = numeric(name, value.nested() if isinstance(value, FixedMeans) else value, "a matrix of numbers")
+    if array.ndim < 2 or array.size == 0 or not ((array >= 0.0) & (array <= LARGEST)).all():
+        raise InvalidInput(f"{name} must be a matrix of numbers from 0 to {LARGEST:,.0f}, got {short_repr(value)}.")
+    return FixedMeans.of(array)
+
+
+with_schema(_spreads, {"type": "array", "items": {"type": ["array", "number"]}})
+
+
 @dataclass(frozen=True)
 class RewardRule(Record):
     """What a round pays, and how the rewards of the seats count for the team.
 
-    ``noise`` is the standard deviation of what each seat sees, with ``observation = "noisy"``; ``weights`` combine the
-    observed rewards to the team reward. Each further key belongs to a kind of reward.
+    ``spreads`` gives each team action a standard deviation of its own, in place of ``sd``. ``noise`` is the standard
+    deviation of what each seat sees, with ``observation = "noisy"``; ``weights`` combine the observed rewards to the
+    team reward. Each further key belongs to a kind of reward.
     """
 
     kind: str = entry(one_of(REWARD_KINDS, "kind of reward"), "bernoulli")
@@ -85,6 +98,7 @@ class RewardRule(Record):
     decimals: int = entry(whole(0, 3), 1)
     noise: tuple[float, ...] = entry(listing(real(0.0, LARGEST), 0, 6), ())
     weights: tuple[float, ...] = entry(listing(real(0.0, LARGEST), 0, 6), ())
+    spreads: FixedMeans | None = entry(optional(_spreads), None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -95,6 +109,8 @@ class RewardRule(Record):
                     f"rewards.{name} requires rewards.kind = {' or '.join(map(repr, kinds))}, but rewards.kind is "
                     f"{self.kind!r}."
                 )
+        if self.spreads is not None and self.sd != defaults["sd"]:
+            raise InvalidInput(f"rewards.sd must be left out where rewards.spreads is given, got {self.sd:g}.")
         self.model()
 
     @property
@@ -112,7 +128,7 @@ class RewardRule(Record):
         if self.kind == "points":
             return Points(self.highest)
         if self.kind == "gaussian":
-            return Gaussian(self.sd, self.sd)
+            return Gaussian(self.sd, self.sd, None if self.spreads is None else self.spreads.values)
         if self.kind == "student-t":
             return StudentT(self.df, self.scale)
         return CorrelatedGaussian(self.sd, self.correlation) if self.kind == "correlated-gaussian" else Bernoulli()
@@ -167,6 +183,11 @@ def check_rewards(design: StudyDesign) -> None:
             )
         if "condition" in name and "noise" in name and values and design.observation != "noisy":
             raise InvalidInput(f"{name} goes with observation = 'noisy', and observation is {design.observation!r}.")
+    if rewards.spreads is not None and rewards.spreads.arms != design.arms:
+        raise InvalidInput(
+            f"rewards.spreads must be a matrix of shape {design.arms}, one number for each team action, got "
+            f"{rewards.spreads.arms}."
+        )
     if rewards.weights and not sum(rewards.weights) > 0.0:
         raise InvalidInput(f"rewards.weights must have a weight above 0, got {short_repr(rewards.weights)}.")
     for name, rule in {"means": design.means, **design.means_rules}.items():

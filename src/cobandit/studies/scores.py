@@ -46,7 +46,8 @@ def drawn_scores(rule: RewardRule, path: Path, rng: np.random.Generator) -> NDAr
         chances = path[..., np.newaxis] / model.highest
         return np.asarray((rng.random((*path.shape, model.highest)) < chances).sum(axis=-1), dtype=np.float64)
     if isinstance(model, Gaussian):
-        return np.asarray(path + model.low * rng.standard_normal(path.shape))
+        spread = model.low if model.values is None else np.reshape(model.values, path.shape[1:])
+        return np.asarray(path + spread * rng.standard_normal(path.shape))
     if isinstance(model, StudentT):
         return np.asarray(path + model.scale * rng.standard_t(model.df, path.shape))
     assert isinstance(model, CorrelatedGaussian)
