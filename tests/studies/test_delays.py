@@ -18,6 +18,7 @@ from cobandit.studies import Episode, ParticipantPlan, StudyDesign, load_design,
 from cobandit.studies.behaviours import make_behaviour
 from cobandit.studies.crowd import _prepared, simulate_participants
 from cobandit.studies.episode import participant_view
+from cobandit.studies.export import schema
 from cobandit.studies.export.tables import tables
 from cobandit.studies.rehearsed_data import rehearsed_data
 from cobandit.studies.verify import verify_study
@@ -200,9 +201,47 @@ def test_roles_decide_who_leads():
     assert make_agent("partner-aware-ucb").name == agent.name
     assert "ranks 1 and 0" in preregistration(design, default_plan(design), "osf")
     assert changed(roles=[1, 0]).problem.known_ranks() == (1, 0)
-    for wrong in ([0, 0], [0, 1, 2], [1, 2]):
+    for wrong in ([0, 0], [0, 1, 2], [1, 2], "elected", "nobody"):
         with pytest.raises(cb.InvalidInput, match="roles"):
             changed(roles=wrong)
+
+
+class TestDrawnRoles:
+    """Ranks that are drawn for each episode."""
+
+    def test_each_episode_draws_the_same_in_all_sets(self):
+        design = conditions({"roles": "drawn"}, {"roles": "drawn"}, {})
+        design = StudyDesign.from_dict(design.to_dict() | {"episodes": 3})
+        drawn: dict[str, list[tuple[int, ...]]] = {"a": [], "b": [], "c": []}
+        for seed in range(20):
+            for plan in ParticipantPlan(design, seed, 0).episodes:
+                if not plan.practice:
+                    drawn[plan.condition].append(plan.ranks)
+                    assert plan.ready_agents()[1].briefing.ranks == plan.ranks
+        assert drawn["a"] == drawn["b"]
+        assert set(drawn["a"]) == {(0, 1), (1, 0)}
+        assert set(drawn["c"]) == {(0, 1)}
+        own = StudyDesign.from_dict(design.to_dict() | {"shared_luck": False})
+        ranks = [[plan.ranks for plan in ParticipantPlan(own, seed, 0).episodes[-9:]] for seed in range(20)]
+        assert any(first[:3] != first[3:6] for first in ranks)
+
+    def test_it_is_verified_exported_simulated_and_described(self):
+        design = changed(roles="drawn")
+        data = rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(4)])
+        assert verify_study(data) == []
+        long = tables(data)["long"]
+        assert set(zip(long["rank_0"].tolist(), long["rank_1"].tolist(), strict=True)) == {(0, 1), (1, 0)}
+        assert [column.name for column in schema(design)["long"]] == list(long)
+        assert "rank_0" not in tables(rehearsed_data(changed(), [("softmax", 0, 0)]))["long"]
+        with pytest.raises(NotCompiled, match="roles that are drawn"):
+            _prepared(design, [make_behaviour("softmax")])
+        crowd = simulate_participants(design, "softmax", 2)
+        episode = rehearse(design, "softmax", int(crowd.seeds[0]), int(crowd.orders[0]))[-1]
+        place = 0, crowd.conditions.index(episode.plan.condition), episode.plan.number
+        assert crowd.task_regret[place] == episode.trajectory().task_regret[-1]
+        assert "Which of them led was drawn for each episode." in analyse_data(data).methods
+        plan = default_plan(design)
+        assert "Which of them leads is drawn for each episode." in preregistration(design, plan, "osf")
 
 
 def test_noise_may_vary_between_conditions():

@@ -192,9 +192,6 @@ class TestMixedTeams:
         people = [("softmax", seed, seed % 2) for seed in range(4)]
         data = rehearsed_data(MIXED, people)
         assert verify_study(data) == []
-        stored = MIXED.to_dict()["conditions"][0]["agents"]
-        others = mixed(stored[0] | {"agent": "naive-ucb", "options": {}})
-        assert verify_study(replace(data, design=others)) != []
         with pytest.raises(NotCompiled, match="agent of its own in a seat"):
             _prepared(MIXED, [make_behaviour("softmax")])
         crowd = simulate_participants(MIXED, "softmax", 2)

@@ -130,8 +130,8 @@ def _design(analysis: Analysis) -> str:
         f"{moment}, {_team(design)} chose at the same time, without knowing {_each_other(design)} "
         f"{'choice' if len(design.seating) == 2 else 'choices'}{known}; {rated} "
         f"{_outcome(design)}. Each of the "
-        f"{math.prod(design.arms) ** task.steps} combinations had {means} {sees}{_hidden(design)}{_delay(design)} "
-        f"{within}{luck}"
+        f"{math.prod(design.arms) ** task.steps} combinations had {means} {sees}{_hidden(design)}{_delay(design)}"
+        f"{_leader(design)} {within}{luck}"
     )
 
 
@@ -150,6 +150,11 @@ def _delay(design: StudyDesign) -> str:
     late = f"{count(delays[0], 'round')}" if len(delays) == 1 else f"{' or '.join(map(str, delays))} rounds"
     some = " (depending on the condition)" if len(delays) > 1 else ""
     return f" Choices and outcomes of a round were known {late} later{some}."
+
+
+def _leader(design: StudyDesign) -> str:
+    """Return that the leader was drawn, as a sentence; empty, where it was known (or a condition says so)."""
+    return " Which of them led was drawn for each episode." if design.roles == "drawn" else ""
 
 
 def _shares(design: StudyDesign) -> dict[str, str]:

@@ -167,10 +167,11 @@ def _study_design(design: StudyDesign) -> str:
     if design.warm_start is not None:
         warm = f" Before each, the AI has played {count(design.warm_start.rounds, 'round')} with a simulated partner."
     hidden = " The choices of others are never shown." if design.actions == "hidden" else ""
+    leader = " Which of them leads is drawn for each episode." if design.roles == "drawn" else ""
     late = f" Choices and outcomes are known {count(design.delay, 'round')} later." if design.delay else ""
     return (
         f"{within}: {sets} with {_conditions(design)}, on a task of {team} arms{states} in which both choose at the "
-        f"same time.{hidden}{late}{warm}"
+        f"same time.{hidden}{late}{leader}{warm}"
     )
 
 

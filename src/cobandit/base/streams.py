@@ -38,6 +38,7 @@ class StudyStream(enum.IntEnum):
     TAKEOVER = 10
     QUESTIONS = 11
     DRIFT = 12
+    ROLES = 13
 
 
 class CrowdStream(enum.IntEnum):

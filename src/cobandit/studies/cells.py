@@ -51,7 +51,7 @@ class ConditionsByCell:
     episodes: int
     delay: int
     actions: ActionsName
-    roles: tuple[int, ...]
+    roles: str | tuple[int, ...]
     means: MeansRule
     rewards: RewardRule
     conditions: tuple[Condition, ...]
@@ -139,6 +139,11 @@ class ConditionsByCell:
     def hides_choices(self) -> bool:
         """Whether some condition hides the choices of others."""
         return any(self.problem_of(condition.name).hides_actions for condition in self.conditions)
+
+    @cached_property
+    def draws_roles(self) -> bool:
+        """Whether the leader is drawn in some condition, or in practice."""
+        return self.problem.draws_roles or any(problem.draws_roles for problem in self._problems.values())
 
     def rounds_of(self, condition: str) -> int:
         """Return how many rounds an episode of a condition has."""

@@ -332,8 +332,8 @@ def _prepared(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy
         raise NotCompiled("designs with hidden choices are simulated one round at a time")
     if any(condition.agents for condition in design.conditions):
         raise NotCompiled("designs with an agent of its own in a seat are simulated one round at a time")
-    if any(condition.roles for condition in design.conditions):
-        raise NotCompiled("designs with roles by condition are simulated one round at a time")
+    if design.draws_roles or any(condition.roles for condition in design.conditions):
+        raise NotCompiled("designs with roles that are drawn or differ are simulated one round at a time")
     if any(design.problem_of(condition.name).delay for condition in design.conditions):
         raise NotCompiled("designs with a feedback delay are simulated one round at a time")
     study = compiled_study(design, behaviours)

@@ -49,7 +49,7 @@ from cobandit.studies.cells import ConditionsByCell, check_cells
 from cobandit.studies.cells import Factor as Factor
 from cobandit.studies.content_pages import ContentPage as ContentPage
 from cobandit.studies.content_pages import check_pages
-from cobandit.studies.design_tables import LONGEST_DELAY, MOST_ARMS, MOST_SEATS, PLAYERS
+from cobandit.studies.design_tables import LONGEST_DELAY, MOST_ARMS, MOST_SEATS, PLAYERS, roles_rule
 from cobandit.studies.design_tables import AnalysisChoices as AnalysisChoices
 from cobandit.studies.design_tables import AttentionCheck as AttentionCheck
 from cobandit.studies.design_tables import Condition as Condition
@@ -130,7 +130,7 @@ class StudyDesign(ConditionsByCell, Record):
     rewards: RewardRule = entry(RewardRule.read, RewardRule())
     delay: int = entry(whole(0, LONGEST_DELAY), 0)
     actions: ActionsName = entry(one_of(ACTIONS, "visibility of choices"), "observed")
-    roles: tuple[int, ...] = entry(listing(whole(0, MOST_SEATS - 1), 0, MOST_SEATS, unique="="), ())
+    roles: str | tuple[int, ...] = entry(roles_rule, ())
     warm_start: WarmStart | None = entry(optional(WarmStart.read), None)
     practice: Practice | None = entry(optional(Practice.read), None)
     survey: Survey = entry(Survey.read)

@@ -80,6 +80,22 @@ def _condition_name(name: str, value: object) -> str:
 with_schema(_condition_name, check_schema(slug) | {"not": {"const": PRACTICE}})
 
 
+def roles_rule(name: str, value: object) -> str | tuple[int, ...]:
+    """Return who leads: the rank of each seat, or "drawn" for ranks that are drawn for each episode."""
+    if value == "drawn":
+        return "drawn"
+    if isinstance(value, str):
+        why = "agents elect their leader by the arms of an opening that every member has to know, and people do not"
+        why = f": {why}" if value == "elected" else ""
+        raise InvalidInput(f"{name} must be ranks or 'drawn', got {short_repr(value)}{why}.")
+    ranks: tuple[int, ...] = _ranks(name, value)
+    return ranks
+
+
+_ranks = listing(whole(0, MOST_SEATS - 1), 0, MOST_SEATS, unique="=")
+with_schema(roles_rule, lambda: check_schema(_ranks) | {"type": ["array", "string"], "pattern": "^drawn$"})
+
+
 def _matrices(name: str, value: object) -> tuple[FixedMeans, ...]:
     if not isinstance(value, (list, tuple)):
         raise InvalidInput(f"{name} must be a list of matrices, one per episode, got {short_repr(value)}.")
@@ -156,7 +172,7 @@ class Condition(AgentChoice):
     observability: tuple[float, ...] = entry(listing(real(0.0, 1.0), 0, MOST_SEATS), ())
     means: MeansRule | None = entry(optional(MeansRule.read), None)
     noise: tuple[float, ...] = entry(listing(real(0.0, LARGEST), 0, MOST_SEATS), ())
-    roles: tuple[int, ...] = entry(listing(whole(0, MOST_SEATS - 1), 0, MOST_SEATS, unique="="), ())
+    roles: str | tuple[int, ...] = entry(roles_rule, ())
     rounds: int | None = entry(optional(whole(1, MOST_ROUNDS)), None)
     delay: int | None = entry(optional(whole(0, LONGEST_DELAY)), None)
     actions: str | None = entry(optional(one_of(ACTIONS, "visibility of choices")), None)
@@ -172,7 +188,8 @@ class Condition(AgentChoice):
         """What it has in place of the design's noise, roles, length, delay and robot, for a list in a text."""
         rounds = [f"{own.seat}: {own.agent} {own.settings}".rstrip() for own in self.agents]
         rounds += [f"noise {' and '.join(f'{sd:g}' for sd in self.noise)}"] if self.noise else []
-        rounds += [f"ranks {' and '.join(map(str, self.roles))}"] if self.roles else []
+        ranks = "ranks " + " and ".join(map(str, self.roles))
+        rounds += ["ranks drawn for each episode" if self.roles == "drawn" else ranks] if self.roles else []
         rounds += [] if self.rounds is None else [count(self.rounds, "round")]
         delay = [] if self.delay is None else [f"feedback delay {count(self.delay, 'round')}"]
         delay += [] if self.actions is None else [f"choices {self.actions}"]

@@ -301,9 +301,8 @@ class Episode:
     def trajectory(self, run: int = 0) -> Trajectory:
         """Return the rounds so far, as the trajectory that a simulation returns."""
         plan, drifts = self.plan, self.plan.means_rule.drifts
-        ranks = plan.design.problem_of(plan.condition).known_ranks()
         changing = drifts or self._layers > 1
-        table = Trajectory.empty(run, plan.means, ranks, len(self._rounds), changing=changing)
+        table = Trajectory.empty(run, plan.means, plan.ranks, len(self._rounds), changing=changing)
         for i, played in enumerate(self._rounds):
             table.actions[i] = played.arms
             table.rewards[i] = played.reward

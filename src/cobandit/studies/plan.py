@@ -305,6 +305,14 @@ class EpisodePlan:
         seats = len(self.design.seating)
         return tuple(self._stream(StudyStream.SIGHT, seats * self._shared_part + seat) for seat in range(seats))
 
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """The rank of each seat, 0 for the leader; drawn ones are the same in the k-th episodes of all such sets."""
+        problem = self.design.problem_of(self.condition)
+        if not problem.draws_roles:
+            return problem.known_ranks()
+        return problem.draw_ranks(self._stream(StudyStream.ROLES, self._shared_part))
+
     def ready_agents(self) -> dict[int, Agent]:
         """Return the AIs by seat, briefed and before their first round: agents of the library."""
         agents, grouped = {}, len(self.design.participant_seats) > 1
@@ -338,12 +346,12 @@ class EpisodePlan:
         return agent
 
     def briefing(self, agent: Agent, seat: int, horizon: int) -> Briefing:
-        """Return the briefing of an agent in a seat. The better observer leads; among equals, the earlier seat."""
+        """Return the briefing of an agent in a seat."""
         problem = self.design.problem_of(self.condition)
         return Briefing(
             seat,
             problem.arms,
-            problem.known_ranks(),
+            self.ranks,
             horizon,
             binary=problem.binary,
             observation=problem.observation.name,

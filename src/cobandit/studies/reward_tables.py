@@ -161,7 +161,7 @@ def study_problem(design: ConditionsByCell, condition: Condition | None = None) 
         noise=noise if noisy else None,
         arms=design.arms,
         weights=design.rewards.weights,
-        roles=roles or "observability",
+        roles="random" if roles == "drawn" else roles or "observability",
         delay=own("delay"),
         actions=own("actions"),
     )
@@ -170,11 +170,17 @@ def study_problem(design: ConditionsByCell, condition: Condition | None = None) 
 def check_rewards(design: StudyDesign) -> None:
     """Check that rewards, means, sight and the page of a design fit together."""
     rewards, seats = design.rewards, len(design.arms)
-    lists = {"rewards.weights": rewards.weights, "rewards.noise": rewards.noise, "roles": design.roles}
+    lists: dict[str, Any] = {
+        "rewards.weights": rewards.weights,
+        "rewards.noise": rewards.noise,
+        "roles": design.roles,
+    }
     for condition in design.conditions:
         own = {name: getattr(condition, name) for name in ("noise", "roles")}
         lists |= {f"{name} of the condition {condition.name!r}": values for name, values in own.items()}
     for name, values in lists.items():
+        if values == "drawn":
+            continue
         if len(values) not in (0, seats):
             raise InvalidInput(f"{name} must have one number for each of the {seats} seats, got {len(values)}.")
         if "roles" in name and values and sorted(values) != list(range(seats)):

@@ -19,6 +19,7 @@ LATE = StudyDesign.from_dict(
         "partners": [],
         "languages": ["en"],
         "translations": {},
+        "roles": "drawn",
         "factors": [{"name": "speed", "assignment": "between"}],
         "conditions": [
             {"name": "slow", "agent": "softmax", "rounds": 4, "delay": 2},

@@ -99,6 +99,8 @@ def check(
         screen.print(f"  {condition.name}: {condition.make()}{_levels(study, condition.name)}")
     if study.actions == "hidden":
         screen.print("choices of others are hidden")
+    if study.roles == "drawn":
+        screen.print("the leader is drawn for each episode")
     if study.delay:
         screen.print(f"choices and outcomes are known {count(study.delay, 'round')} later")
     if study.warm_start is not None:

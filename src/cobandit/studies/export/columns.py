@@ -101,6 +101,7 @@ def _long_columns(design: StudyDesign, people: Column, kind: Column, orders: str
         Column("number", "integer", "place of the episode in its set, or among the practice episodes, from 0"),
         Column("practice", "flag", "whether the episode does not count", "true | false"),
         Column("swapped", "flag", f"whether {_all_agents(design)} arms were reversed in the episode", "true | false"),
+        *_rank_columns(design),
         Column("t", "integer", "round of the episode, from 1"),
     )
     times = (
@@ -108,6 +109,14 @@ def _long_columns(design: StudyDesign, people: Column, kind: Column, orders: str
         Column("reaction_ms", "integer", "milliseconds from when the page took choices to the choice", optional=True),
     )
     return (*episode, *_state_columns(design), *_seat_columns(design), *_regret_columns(layout, design), *times)
+
+
+def _rank_columns(design: StudyDesign) -> tuple[Column, ...]:
+    """Return the columns with the rank of each seat, where ranks are drawn in some condition."""
+    return tuple(
+        Column(f"rank_{i}", "integer", f"rank of {_called(design, i)} in the episode", "0: the leader | 1: the next")
+        for i in range(len(design.seating) if design.draws_roles else 0)
+    )
 
 
 def _state_columns(design: StudyDesign) -> tuple[Column, ...]:

@@ -95,6 +95,8 @@ def _long(design: StudyDesign, played: list[_Played], columns: tuple[Column, ...
         "practice": [episode.plan.practice for episode in played],
         "swapped": [episode.plan.swapped for episode in played],
     }
+    ranks = [episode.plan.ranks for episode in played] if design.draws_roles else []
+    of_episode |= {f"rank_{i}": list(of_seat) for i, of_seat in enumerate(zip(*ranks, strict=True))}
     of_round = _of_round(design)
     table: Table = {}
     for column in columns:

@@ -330,7 +330,9 @@ class Bot:
         briefing = Briefing(
             state["task"]["seat"],
             tuple(state["task"]["arms"]),
-            tuple(range(len(state["task"]["arms"]))) if problem is None else problem.known_ranks(),
+            tuple(range(len(state["task"]["arms"])))
+            if problem is None or problem.draws_roles
+            else problem.known_ranks(),
             view["rounds"],
             binary="score" not in state["task"],
             observation="missed" if problem is None else problem.observation.name,
