@@ -9,10 +9,14 @@ import pytest
 
 import cobandit as cb
 from cobandit.analysis import analyse_data, default_plan, preregistration
+from cobandit.analysis.words import condition_label
+from cobandit.engine.choice import NotCompiled
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign, load_design, rehearse
-from cobandit.studies.crowd import simulate_participants
+from cobandit.studies.behaviours import make_behaviour
+from cobandit.studies.crowd import _prepared, simulate_participants
 from cobandit.studies.episode import participant_view
 from cobandit.studies.export.tables import tables
+from cobandit.studies.journey import task_payload
 from cobandit.studies.rehearsed_data import rehearsed_data
 from cobandit.studies.verify import verify_study
 
@@ -27,6 +31,7 @@ def changed(**changes: object) -> StudyDesign:
 
 
 SCORES = {"observation": "missed-known"}
+GAUSS = {"kind": "gaussian", "sd": 1.0}
 POINTS = {"rewards": {"kind": "points", "highest": 10}, "means": {"low": 0.0, "high": 10.0}}
 WALK: dict[str, object] = {"means": {"drift": "random-walk", "step": 0.1}}
 PHASES: dict[str, object] = {"means": {"drift": "piecewise", "changes_at": [11, 21]}}
@@ -108,7 +113,7 @@ class TestScores:
         episodes = ParticipantPlan(changed(**KINDS["spreads"], swap_labels=True), 3, 0).episodes
         plain, swapped = [plan for plan in episodes if not plan.practice and plan.number == 0][:2]
         np.testing.assert_array_equal(swapped.luck(), plain.luck()[:, ::-1, ::-1])
-        assert np.ptp(plain.luck()[:, 0, 0]) == 0.0 < np.ptp(swapped.luck()[:, 0, 0])
+        assert len(set(plain.luck()[:, 0, 0])) == 1 < len(set(swapped.luck()[:, 0, 0]))
 
     def test_heavy_tails_reach_further(self):
         fixed = {"draw": "fixed", "values": [MATRIX]}
@@ -258,6 +263,95 @@ class TestMeansByCondition:
         methods = analyse_data(rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(6)])).methods
         assert "were given by the design in easy, and drawn uniformly from 0.4 to 0.6" in methods
         assert "changed at random (SD = 0.02) in hard" in methods
+
+
+def by_condition(*own: dict[str, object], **changes: object) -> StudyDesign:
+    """Return the grid with keys of their own in its conditions."""
+    pairs = zip(GRID.to_dict()["conditions"], own, strict=True)
+    return changed(conditions=[condition | keys for condition, keys in pairs], **changes)
+
+
+class TestRewardsByCondition:
+    """Kinds of scores and models of sight as levels of a factor."""
+
+    @pytest.fixture
+    def design(self):
+        return by_condition(
+            {"rewards": {"kind": "points", "highest": 4}},
+            {"observation": "noisy", "noise": [0.5, 2.0], "observability": [1.0, 1.0]},
+            observation="missed-known",
+            rewards={"kind": "gaussian", "sd": 1.0, "decimals": 2},
+            means={"low": 0.0, "high": 4.0},
+        )
+
+    def test_each_episode_pays_and_shows_as_its_condition_says(self, design):
+        points, noisy = (
+            next(e for e in rehearse(design, "softmax", 1, 0) if e.plan.condition == condition.name)
+            for condition in design.conditions
+        )
+        assert {played.reward for played in points.rounds} <= set(range(5))
+        assert {played.seen[1] for played in points.rounds} > {None}
+        assert all(played.reward != round(played.reward) for played in noisy.rounds)
+        assert all(played.seen[1] not in (None, played.reward) for played in noisy.rounds)
+        assert "score" in participant_view(points)
+        assert task_payload(design)["score"] == {"decimals": 2}
+
+    def test_it_is_verified_exported_simulated_and_described(self, design):
+        data = rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(4)])
+        assert verify_study(data) == []
+        assert tables(data, practice=False)["long"]["round_regret"].min() >= 0.0
+        with pytest.raises(NotCompiled, match="rewards or observation by condition"):
+            _prepared(design, [make_behaviour("softmax")])
+        crowd = simulate_participants(design, "softmax", 2)
+        episode = rehearse(design, "softmax", int(crowd.seeds[0]), int(crowd.orders[0]))[-1]
+        place = 0, crowd.conditions.index(episode.plan.condition), episode.plan.number
+        assert crowd.good[place] == pytest.approx(sum(played.reward for played in episode.rounds))
+        methods = analyse_data(data).methods
+        first, second = (condition_label(design, condition.name) for condition in design.conditions)
+        assert (
+            f"paid from 0 to 4 points in {first}, and a score, normal around its mean (SD = 1) in {second}" in methods
+        )
+        assert f"In {first}, the participant saw the outcome in" in methods
+        assert f"In {second}, each seat saw the score with noise, SD = 0.5 (" in methods
+        assert "observation noisy" in preregistration(design, default_plan(design), "osf")
+
+    def test_good_outcomes_may_be_seen_in_different_ways(self):
+        design = by_condition({"observation": "flipped"}, {})
+        flipped, missed = (
+            {
+                (played.reward, played.seen[1])
+                for episode in rehearse(design, "softmax", 2, 0)
+                if episode.plan.condition == condition.name
+                for played in episode.rounds
+            }
+            for condition in design.conditions
+        )
+        assert (0.0, 1.0) in flipped - missed
+        assert (1.0, 0.0) in missed - flipped
+        assert verify_study(rehearsed_data(design, [("softmax", 5, 1)])) == []
+
+    @pytest.mark.parametrize(
+        ("own", "words"),
+        [
+            ({"rewards": {"kind": "points"}}, r"conditions\..*\.rewards.kind must be a score where"),
+            ({"observation": "noisy"}, "noise of the condition .* must have one number for each seat"),
+            ({"observation": "noisy", "noise": [1, 1], "observability": [1, 1]}, "which needs a score"),
+            ({"observation": "noisy", "noise": [1, 1]}, "observability of the condition .* must be 1"),
+            ({"rewards": {"noise": [1, 1]}}, r"rewards\.noise must be left out: a condition has a key"),
+            ({"observation": "seen"}, "observation model"),
+        ],
+    )
+    def test_mistakes_name_the_condition(self, own, words):
+        with pytest.raises(cb.InvalidInput, match=words):
+            by_condition(own, {})
+
+    def test_a_score_that_is_not_seen_is_not_a_bad_outcome(self):
+        with pytest.raises(cb.InvalidInput, match=r"observation of the condition .* must be 'missed-known'"):
+            by_condition({"observation": "missed"}, {}, **KINDS["points"])
+
+    def test_means_have_to_fit_the_rewards_of_their_conditions(self):
+        with pytest.raises(cb.InvalidInput, match=r"means.high must be from 0 to 4 with rewards.kind = 'points'"):
+            by_condition({"rewards": {"kind": "points", "highest": 4}}, {}, **SCORES, rewards=GAUSS, means={"high": 8})
 
 
 def test_texts_speak_of_scores():

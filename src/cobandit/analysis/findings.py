@@ -179,7 +179,7 @@ def mark(p: float | None) -> str:
 
 
 def measure_name(design: StudyDesign, measure: str) -> str:
-    """Return a measure as it is called in a table or beside a figure."""
+    """Return a measure as it is called in a table or next to a figure."""
     if measure.startswith(SURVEY):
         return f"agreement with {measure.removeprefix(SURVEY)!r}"
     if measure.startswith(SCALE):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -90,17 +91,6 @@ def _design(analysis: Analysis) -> str:
         conditions.append(f"{label} ({inside})" if inside else label)
     each = design.rounds_words if task.steps == 1 else f"{design.rounds_words} of one layer"
     sets = each if design.episodes == 1 else f"{count(design.episodes, episode_word(design))} of {each} each"
-    seen = _shares(design)
-    first, *others = [(_called(design, seat.name), seen[seat.name]) for seat in _participant_first(design)]
-    subject = "The participant" if design.group is None else f"The seat {design.seating[0].name!r}"
-    whole = listed([f"{subject} saw {first[1]}", *(f"{name} {share}" for name, share in others)])
-    parts = listed([f"in {first[1]}", *(f"{name} in {share}" for name, share in others)])
-    sees = {
-        "missed": f"{whole} of the good outcomes; a missed one looked like a bad one.",
-        "missed-known": f"{subject} saw the outcome {parts} of the rounds, and knew when not.",
-        "flipped": f"{subject} saw the outcome itself {parts} of the rounds, and otherwise a good one.",
-        "noisy": _noise(design),
-    }[design.observation]
     if len(design.cells) > 1:
         within, luck = _cells(analysis, sets, conditions)
     elif len(design.conditions) == 1:
@@ -130,8 +120,8 @@ def _design(analysis: Analysis) -> str:
         f"{moment}, {_team(design)} chose at the same time, without knowing {_each_other(design)} "
         f"{'choice' if len(design.seating) == 2 else 'choices'}{known}; {rated} "
         f"{_outcome(design)}. Each of the "
-        f"{math.prod(design.arms) ** task.steps} combinations had {means} {sees}{_hidden(design)}{_delay(design)}"
-        f"{_leader(design)} {within}{luck}"
+        f"{math.prod(design.arms) ** task.steps} combinations had {means} {_sight(design)}{_hidden(design)}"
+        f"{_delay(design)}{_leader(design)} {within}{luck}"
     )
 
 
@@ -157,9 +147,53 @@ def _leader(design: StudyDesign) -> str:
     return " Which of them led was drawn for each episode." if design.roles == "drawn" else ""
 
 
-def _shares(design: StudyDesign) -> dict[str, str]:
+def _groups(design: StudyDesign, said: Callable[[str], str]) -> dict[str, list[str]]:
+    """Return the texts about the conditions, each with the names of those that it is true of."""
+    groups: dict[str, list[str]] = {}
+    for condition in design.conditions:
+        groups.setdefault(said(condition.name), []).append(condition.name)
+    return groups
+
+
+def _labels(design: StudyDesign, names: Iterable[str]) -> str:
+    return listed(condition_label(design, name) for name in names)
+
+
+def _in_groups(design: StudyDesign, said: Callable[[str], str]) -> str:
+    """Return one text about all conditions, or each text with its conditions."""
+    groups = _groups(design, said)
+    if len(groups) == 1:
+        return next(iter(groups))
+    return ", and ".join(f"{text} in {_labels(design, names)}" for text, names in groups.items())
+
+
+def _sight(design: StudyDesign) -> str:
+    """Return what each seat saw of the outcomes, as sentences: one for each observation model."""
+    groups = _groups(design, design.observation_of)
+    texts = [_sees(design, observation, names) for observation, names in groups.items()]
+    if len(texts) == 1:
+        return texts[0]
+    owners = [_labels(design, names) for names in groups.values()]
+    return " ".join(f"In {owner}, {text[:1].lower()}{text[1:]}" for owner, text in zip(owners, texts, strict=True))
+
+
+def _sees(design: StudyDesign, observation: str, names: Sequence[str]) -> str:
+    seen = _shares(design, names)
+    first, *others = [(_called(design, seat.name), seen[seat.name]) for seat in _participant_first(design)]
+    subject = "The participant" if design.group is None else f"The seat {design.seating[0].name!r}"
+    whole = listed([f"{subject} saw {first[1]}", *(f"{name} {share}" for name, share in others)])
+    parts = listed([f"in {first[1]}", *(f"{name} in {share}" for name, share in others)])
+    return {
+        "missed": f"{whole} of the good outcomes; a missed one looked like a bad one.",
+        "missed-known": f"{subject} saw the outcome {parts} of the rounds, and knew when not.",
+        "flipped": f"{subject} saw the outcome itself {parts} of the rounds, and otherwise a good one.",
+        "noisy": _noise(design, names),
+    }[observation]
+
+
+def _shares(design: StudyDesign, names: Sequence[str]) -> dict[str, str]:
     """Return the share of outcomes that each seat sees, with all values where conditions differ."""
-    every = [design.observability_of(condition.name) for condition in design.conditions]
+    every = [design.observability_of(name) for name in names]
     return {
         seat.name: " or ".join(dict.fromkeys(f"{100 * levels[i]:g}%" for levels in every))
         + (" (depending on the condition)" if len({levels[i] for levels in every}) > 1 else "")
@@ -184,27 +218,9 @@ def _cells(analysis: Analysis, sets: str, conditions: list[str]) -> tuple[str, s
 
 
 def _outcome(design: StudyDesign) -> str:
-    rewards = design.rewards
-    if not rewards.graded:
+    if not design.rewards.graded:
         return f"was {design.task.good!r} or {design.task.bad!r}"
-    return (
-        "paid "
-        + {
-            "points": f"from 0 to {rewards.highest} points",
-            "gaussian": f"a score, normal around its mean ({_spread(design)})",
-            "student-t": f"a score around its mean (t distribution, df = {rewards.df:g}, scale {rewards.scale:g})",
-            "correlated-gaussian": f"a score, normal around its mean (SD = {rewards.sd:g}), "
-            f"correlated from round to round (r = {rewards.correlation:g})",
-        }[rewards.kind]
-    )
-
-
-def _spread(design: StudyDesign) -> str:
-    spreads = design.rewards.spreads
-    if spreads is None:
-        return f"SD = {design.rewards.sd:g}"
-    low, high = spreads.bounds
-    return f"SD = {low:g} to {high:g}, given by the design for each combination"
+    return f"paid {_in_groups(design, lambda name: design.rewards_of(name).said)}"
 
 
 def _mean_word(design: StudyDesign) -> str:
@@ -215,24 +231,17 @@ def _mean_word(design: StudyDesign) -> str:
 
 def _drawn(design: StudyDesign) -> str:
     """Return where the means come from; with the conditions, where these differ."""
-    labels: dict[str, list[str]] = {}
-    for condition in design.conditions:
-        drawn = means_origin(design, design.means_of(condition.name))
-        labels.setdefault(drawn, []).append(condition_label(design, condition.name))
-    if len(labels) == 1:
-        return f"were {next(iter(labels))}"
-    return "were " + ", and ".join(f"{drawn} in {listed(names)}" for drawn, names in labels.items())
+    return f"were {_in_groups(design, lambda name: means_origin(design, design.means_of(name)))}"
 
 
 def _drifts(design: StudyDesign) -> str:
     """Return sentences about means that change within an episode, or nothing."""
-    labels: dict[str, list[str]] = {}
-    for condition in design.conditions:
-        drift = _drift(design.means_of(condition.name))
-        labels.setdefault(drift, []).append(condition_label(design, condition.name))
-    if len(labels) == 1:
-        return next(iter(labels))
-    return "".join(f"{drift.removesuffix('.')} in {listed(names)}." for drift, names in labels.items() if drift)
+    groups = _groups(design, lambda name: _drift(design.means_of(name)))
+    if len(groups) == 1:
+        return next(iter(groups))
+    return "".join(
+        f"{drift.removesuffix('.')} in {_labels(design, names)}." for drift, names in groups.items() if drift
+    )
 
 
 def _drift(rule: MeansRule) -> str:
@@ -247,9 +256,11 @@ def _drift(rule: MeansRule) -> str:
     return ""
 
 
-def _noise(design: StudyDesign) -> str:
-    pairs = zip(design.seating, design.rewards.noise, strict=False)
-    return f"Each seat saw the score with noise, SD = {listed([f'{sd:g} ({seat.name})' for seat, sd in pairs])}."
+def _noise(design: StudyDesign, names: Sequence[str]) -> str:
+    noises = [design.condition(name).noise or design.rewards.noise for name in names]
+    each = [" or ".join(dict.fromkeys(f"{sd:g}" for sd in of_seat)) for of_seat in zip(*noises, strict=True)]
+    pairs = zip(design.seating, each, strict=False)
+    return f"Each seat saw the score with noise, SD = {listed([f'{sd} ({seat.name})' for seat, sd in pairs])}."
 
 
 def _parts_of_teams(design: StudyDesign, sets: str, conditions: list[str], order: str) -> str:

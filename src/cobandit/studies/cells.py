@@ -124,6 +124,8 @@ class ConditionsByCell:
             condition.name: study_problem(self, condition)
             for condition in self.conditions
             if condition.observability
+            or condition.observation is not None
+            or condition.rewards is not None
             or condition.noise
             or condition.roles
             or condition.delay is not None
@@ -134,6 +136,16 @@ class ConditionsByCell:
         """Return the observability of each seat in a condition, or in practice rounds."""
         own = {entry.name: entry.observability for entry in self.conditions}
         return own.get(condition) or self.observability
+
+    def observation_of(self, condition: str) -> str:
+        """Return the observation model of a condition, or of practice rounds."""
+        own = {entry.name: entry.observation for entry in self.conditions}
+        return own.get(condition) or self.observation
+
+    def rewards_of(self, condition: str) -> RewardRule:
+        """Return what the rounds of a condition, or of practice, pay."""
+        own = {entry.name: entry.rewards for entry in self.conditions}
+        return own.get(condition) or self.rewards
 
     @cached_property
     def hides_choices(self) -> bool:

@@ -313,32 +313,35 @@ def compiled_study(design: StudyDesign, behaviours: Sequence[Agent], seat: int |
 
 def _prepared(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy:
     """Return the study for the compiled loop, or raise `engine.choice.NotCompiled` if a player has none."""
-    if any("service" in players_of(design, condition.name) for condition in design.conditions):
-        raise NotCompiled("designs with services are simulated one round at a time")
-    for names in design.cells.values():
-        if len({design.observability_of(name) for name in names}) > 1:
-            raise NotCompiled("conditions of one participant that differ in observability are simulated round by round")
-    if design.group is not None and any(condition.observability for condition in design.conditions):
-        raise NotCompiled("teams of people with observability by condition are simulated one round at a time")
-    if design.rewards.graded or design.means.drifts:
-        raise NotCompiled("designs with scores or drifting means are simulated one round at a time")
-    if design.task.layers:
-        raise NotCompiled("tasks with states are simulated one round at a time")
-    if any(condition.means is not None for condition in design.conditions):
-        raise NotCompiled("designs with means by condition are simulated one round at a time")
-    if not design.even_rounds or design.rounds != design.most_rounds:
-        raise NotCompiled("designs with rounds by condition are simulated one round at a time")
-    if design.hides_choices:
-        raise NotCompiled("designs with hidden choices are simulated one round at a time")
-    if any(condition.agents for condition in design.conditions):
-        raise NotCompiled("designs with an agent of its own in a seat are simulated one round at a time")
-    if design.draws_roles or any(condition.roles for condition in design.conditions):
-        raise NotCompiled("designs with roles that are drawn or differ are simulated one round at a time")
-    if any(design.problem_of(condition.name).delay for condition in design.conditions):
-        raise NotCompiled("designs with a feedback delay are simulated one round at a time")
+    for what, present in _not_compiled(design).items():
+        if present:
+            raise NotCompiled(f"{what} are simulated one round at a time")
     study = compiled_study(design, behaviours)
     _ = study.players
     return study
+
+
+def _not_compiled(design: StudyDesign) -> dict[str, bool]:
+    """Return what the compiled loop does not know, and whether the design has it."""
+    entries = design.conditions
+    sights = [{design.observability_of(name) for name in names} for names in design.cells.values()]
+    return {
+        "designs with services": any("service" in players_of(design, entry.name) for entry in entries),
+        "designs with rewards or observation by condition": any(
+            entry.observation is not None or entry.rewards is not None for entry in entries
+        ),
+        "conditions of one participant that differ in observability": any(len(seen) > 1 for seen in sights),
+        "teams of people with observability by condition": design.group is not None
+        and any(entry.observability for entry in entries),
+        "designs with scores or drifting means": design.rewards.graded or design.means.drifts,
+        "tasks with states": bool(design.task.layers),
+        "designs with means by condition": any(entry.means is not None for entry in entries),
+        "designs with rounds by condition": not design.even_rounds or design.rounds != design.most_rounds,
+        "designs with hidden choices": design.hides_choices,
+        "designs with an agent of its own in a seat": any(entry.agents for entry in entries),
+        "designs with roles that are drawn or differ": design.draws_roles or any(entry.roles for entry in entries),
+        "designs with a feedback delay": any(design.problem_of(entry.name).delay for entry in entries),
+    }
 
 
 def _rehearsed(

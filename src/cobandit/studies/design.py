@@ -81,12 +81,12 @@ from cobandit.studies.questionnaires import Questionnaire as Questionnaire
 from cobandit.studies.questionnaires import QuestionnaireItem as QuestionnaireItem
 from cobandit.studies.questionnaires import Scale as Scale
 from cobandit.studies.questionnaires import ShowIf as ShowIf
+from cobandit.studies.reward_tables import OBSERVATIONS as OBSERVATIONS
 from cobandit.studies.reward_tables import RewardRule as RewardRule
 from cobandit.studies.reward_tables import check_delays, check_hidden_choices, check_rewards
 from cobandit.studies.typography import typeset
 
 ORDERS = ("counterbalanced", "random")
-OBSERVATIONS = ("missed", "missed-known", "flipped", "noisy")
 MOST_TEAM_ACTIONS = 81
 """A person cannot grasp a page with more."""
 

@@ -33,7 +33,7 @@ from cobandit.studies.agent_tables import MOST_ROUNDS, AgentChoice, SeatAgent
 from cobandit.studies.icons import arm_icon
 from cobandit.studies.lines import LINE
 from cobandit.studies.payment import money
-from cobandit.studies.reward_tables import DRIFTS, LARGEST
+from cobandit.studies.reward_tables import DRIFTS, LARGEST, OBSERVATIONS, RewardRule
 
 TASKS = ("burger", "casino", "grid", LINE)
 """What a page may draw: the layers of a burger, the slot machines, a plain grid with the labels, or a burger that is
@@ -159,9 +159,10 @@ class Condition(AgentChoice):
 
     In a design for several people, ``alone`` says that each of them plays an episode of their own, with the AI in all
     other seats; otherwise they play together. ``players`` holds a player for every seat and may turn an AI's seat into
-    that of a service, or back; ``service`` replaces the seat's own table. ``levels`` names the level of
-    each factor of the design. ``observability``, ``means``, ``noise``, ``roles``, ``rounds``, ``delay``, ``actions``
-    and ``robot`` replace the design's. ``agents`` names AIs of single seats, where not all play the same algorithm.
+    that of a service, or back; ``service`` replaces the seat's own table. ``levels`` names the level of each factor of
+    the design. ``observability``, ``means``, ``rewards``, ``observation``, ``noise``, ``roles``, ``rounds``, ``delay``,
+    ``actions`` and ``robot`` replace the design's. ``agents`` names AIs of single seats, where not all play the same
+    algorithm.
     """
 
     name: str = entry(_condition_name)
@@ -178,6 +179,8 @@ class Condition(AgentChoice):
     actions: str | None = entry(optional(one_of(ACTIONS, "visibility of choices")), None)
     robot: bool = entry(flag, True)
     agents: tuple[SeatAgent, ...] = entry(listing(SeatAgent.read, 0, MOST_SEATS, unique="seat"), ())
+    observation: str | None = entry(optional(one_of(OBSERVATIONS, "observation model")), None)
+    rewards: RewardRule | None = entry(optional(RewardRule.read), None)
 
     def agent_of(self, seat: str) -> AgentChoice:
         """Return the AI of the seat with this name: its own, or that of the condition."""
@@ -187,6 +190,8 @@ class Condition(AgentChoice):
     def differences(self) -> list[str]:
         """What it has in place of the design's noise, roles, length, delay and robot, for a list in a text."""
         rounds = [f"{own.seat}: {own.agent} {own.settings}".rstrip() for own in self.agents]
+        rounds += [] if self.observation is None else [f"observation {self.observation}"]
+        rounds += [] if self.rewards is None else [f"rewards {self.rewards.said}"]
         rounds += [f"noise {' and '.join(f'{sd:g}' for sd in self.noise)}"] if self.noise else []
         ranks = "ranks " + " and ".join(map(str, self.roles))
         rounds += ["ranks drawn for each episode" if self.roles == "drawn" else ranks] if self.roles else []

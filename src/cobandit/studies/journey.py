@@ -440,7 +440,8 @@ def task_payload(design: StudyDesign, language: str | None = None, seat: int | N
         files = {name: file.address for name, file in design.files.items()}
         task["icons"] = [[files.get(icon, icon) for icon in place.icons] for place in design.seating]
     if design.rewards.graded:
-        task["score"] = {"decimals": design.rewards.shown_decimals}
+        rules = (design.rewards, *(design.rewards_of(condition.name) for condition in design.conditions))
+        task["score"] = {"decimals": max(rule.shown_decimals for rule in rules)}
     if all(design.problem_of(condition.name).hides_actions for condition in design.conditions):
         task["hidden"] = True
     if design.group is not None:

@@ -219,8 +219,9 @@ def _check_burgers(design: StudyDesign) -> None:
     burgers = math.prod(design.arms) ** layers
     if burgers > MOST_BURGERS:
         raise InvalidInput(f"The layers make {burgers} burgers; a page counts at most {MOST_BURGERS}.")
-    if design.observation not in ("missed", "missed-known"):
-        raise InvalidInput(f"observation must be 'missed' or 'missed-known' {whole}, got {design.observation!r}.")
+    for observation in (design.observation, *(design.observation_of(entry.name) for entry in design.conditions)):
+        if observation not in ("missed", "missed-known"):
+            raise InvalidInput(f"observation must be 'missed' or 'missed-known' {whole}, got {observation!r}.")
     if any(rule.draw != "uniform" or rule.drifts for rule in (design.means, *design.means_rules.values())):
         raise InvalidInput(f"means must be drawn, and must not drift, {whole}.")
     parts = {"warm_start": design.warm_start, "group": design.group}

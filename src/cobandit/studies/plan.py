@@ -294,8 +294,9 @@ class EpisodePlan:
         """
         rounds = self.warm_rounds + self.rounds
         stream = self._stream(StudyStream.LUCK, self._shared_part)
-        if self.design.rewards.graded:
-            return self._shown(drawn_scores(self.design.rewards, self._path, stream), 1)
+        rewards = self.design.rewards_of(self.condition)
+        if rewards.graded:
+            return self._shown(drawn_scores(rewards, self._path, stream), 1)
         draws = stream.random((rounds // self.layers, *self.design.arms * self.layers))
         means = self._path if self.means_rule.drifts else self.unswapped_means
         return self._shown((draws < means).astype(np.int8), 1)

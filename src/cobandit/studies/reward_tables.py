@@ -32,6 +32,9 @@ REWARD_KINDS = ("bernoulli", "points", "gaussian", "student-t", "correlated-gaus
 DRIFTS = ("none", "random-walk", "piecewise")
 """How means change within an episode: never, a little in every round, or at given rounds."""
 
+OBSERVATIONS = ("missed", "missed-known", "flipped", "noisy")
+"""How seats see rewards: the observation models of the library."""
+
 LARGEST = 1_000_000.0
 _OPTIONS = {
     "highest": ("points",),
@@ -119,6 +122,22 @@ class RewardRule(Record):
         return self.kind != "bernoulli"
 
     @property
+    def said(self) -> str:
+        """What a round pays, after "paid"."""
+        spread = f"SD = {self.sd:g}"
+        if self.spreads is not None:
+            low, high = self.spreads.bounds
+            spread = f"SD = {low:g} to {high:g}, given by the design for each combination"
+        return {
+            "bernoulli": "a good or a bad outcome",
+            "points": f"from 0 to {self.highest} points",
+            "gaussian": f"a score, normal around its mean ({spread})",
+            "student-t": f"a score around its mean (t distribution, df = {self.df:g}, scale {self.scale:g})",
+            "correlated-gaussian": f"a score, normal around its mean ({spread}), correlated from round to round "
+            f"(r = {self.correlation:g})",
+        }[self.kind]
+
+    @property
     def shown_decimals(self) -> int:
         """The decimals of a score on the page."""
         return 0 if self.kind in ("bernoulli", "points") else self.decimals
@@ -150,17 +169,18 @@ def study_problem(design: ConditionsByCell, condition: Condition | None = None) 
         value = getattr(condition, name, None)
         return getattr(design, name) if value in (None, ()) else value
 
-    noisy = design.observation == "noisy"
+    rewards, observation = own("rewards"), own("observation")
+    noisy = observation == "noisy"
     noise = (condition.noise if condition is not None else ()) or design.rewards.noise
     roles = own("roles")
     return Problem.of(
         "random",
-        design.rewards.model(),
-        design.observation,
+        rewards.model(),
+        observation,
         observability=None if noisy else own("observability"),
         noise=noise if noisy else None,
         arms=design.arms,
-        weights=design.rewards.weights,
+        weights=rewards.weights,
         roles="random" if roles == "drawn" else roles or "observability",
         delay=own("delay"),
         actions=own("actions"),
@@ -169,15 +189,14 @@ def study_problem(design: ConditionsByCell, condition: Condition | None = None) 
 
 def check_rewards(design: StudyDesign) -> None:
     """Check that rewards, means, sight and the page of a design fit together."""
-    rewards, seats = design.rewards, len(design.arms)
-    lists: dict[str, Any] = {
-        "rewards.weights": rewards.weights,
-        "rewards.noise": rewards.noise,
-        "roles": design.roles,
-    }
+    seats = len(design.arms)
+    lists: dict[str, Any] = {"rewards.noise": design.rewards.noise, "roles": design.roles}
     for condition in design.conditions:
         own = {name: getattr(condition, name) for name in ("noise", "roles")}
         lists |= {f"{name} of the condition {condition.name!r}": values for name, values in own.items()}
+    for table, rewards in _reward_rules(design).items():
+        lists[f"{table}.weights"] = rewards.weights
+        _check_rule(design, table, rewards)
     for name, values in lists.items():
         if values == "drawn":
             continue
@@ -187,41 +206,67 @@ def check_rewards(design: StudyDesign) -> None:
             raise InvalidInput(
                 f"{name} must hold the rank of each seat, from 0 for the leader to {seats - 1}, got {list(values)}."
             )
-        if "condition" in name and "noise" in name and values and design.observation != "noisy":
-            raise InvalidInput(f"{name} goes with observation = 'noisy', and observation is {design.observation!r}.")
+    for name, rule in {"means": design.means, **design.means_rules}.items():
+        _check_means(design, name, rule)
+    if (design.observation == "noisy") != bool(design.rewards.noise):
+        raise InvalidInput("rewards.noise and observation = 'noisy' require each other.")
+    for condition_or_none in (None, *design.conditions):
+        _check_sight(design, condition_or_none)
+    if design.rewards.graded:
+        _check_scores(design)
+
+
+def _reward_rules(design: StudyDesign) -> dict[str, RewardRule]:
+    """Return every rule for rewards, by the name of its table in a design file."""
+    own = {f"conditions.{entry.name}.rewards": entry.rewards for entry in design.conditions}
+    return {"rewards": design.rewards} | {table: rule for table, rule in own.items() if rule is not None}
+
+
+def _check_rule(design: StudyDesign, table: str, rewards: RewardRule) -> None:
     if rewards.spreads is not None and rewards.spreads.arms != design.arms:
         raise InvalidInput(
-            f"rewards.spreads must be a matrix of shape {design.arms}, one number for each team action, got "
+            f"{table}.spreads must be a matrix of shape {design.arms}, one number for each team action, got "
             f"{rewards.spreads.arms}."
         )
     if rewards.weights and not sum(rewards.weights) > 0.0:
-        raise InvalidInput(f"rewards.weights must have a weight above 0, got {short_repr(rewards.weights)}.")
-    for name, rule in {"means": design.means, **design.means_rules}.items():
-        _check_means(design, name, rule)
-    noisy = design.observation == "noisy"
-    if noisy != bool(rewards.noise):
-        raise InvalidInput("rewards.noise and observation = 'noisy' require each other.")
-    levels = (*design.observability, *(level for condition in design.conditions for level in condition.observability))
-    if noisy and any(level != 1.0 for level in levels):
+        raise InvalidInput(f"{table}.weights must have a weight above 0, got {short_repr(rewards.weights)}.")
+    if rewards.graded != design.rewards.graded:
         raise InvalidInput(
-            "observability must be 1 for every seat with observation = 'noisy', got "
-            f"{short_repr(levels)}: rewards.noise says how well each seat sees."
+            f"{table}.kind must be a score where rewards.kind is one, and only then, got {rewards.kind!r} and "
+            f"{design.rewards.kind!r}: good outcomes cannot be compared with scores."
         )
-    if noisy and not rewards.graded:
+    if rewards is not design.rewards and rewards.noise:
+        raise InvalidInput(f"{table}.noise must be left out: a condition has a key noise of its own.")
+
+
+def _check_sight(design: StudyDesign, condition: Condition | None) -> None:
+    """Check that observation, noise and observability of the design, or of a condition, fit together."""
+    name = "" if condition is None else condition.name
+    of = "" if condition is None else f" of the condition {name!r}"
+    observation, noise = design.observation_of(name), () if condition is None else condition.noise
+    if observation != "noisy":
+        if noise:
+            raise InvalidInput(f"noise{of} goes with observation = 'noisy', and observation is {observation!r}.")
+    elif not (noise or design.rewards.noise):
+        raise InvalidInput(f"noise{of} must have one number for each seat with observation = 'noisy', got none.")
+    elif any(level != 1.0 for level in design.observability_of(name)):
+        raise InvalidInput(
+            f"observability{of} must be 1 for every seat with observation = 'noisy', got "
+            f"{short_repr(design.observability_of(name))}: rewards.noise says how well each seat sees."
+        )
+    elif not design.rewards.graded:
         raise InvalidInput(
             "observation is 'noisy', which needs a score: set rewards.kind to another kind than bernoulli."
         )
-    if rewards.graded:
-        _check_scores(design)
+    if design.rewards.graded and observation not in ("missed-known", "noisy"):
+        raise InvalidInput(
+            f"observation{of} must be 'missed-known' or 'noisy' with rewards.kind = {design.rewards.kind!r}, got "
+            f"{observation!r}: a score that is not seen must not look like a score."
+        )
 
 
 def _check_scores(design: StudyDesign) -> None:
     rewards = design.rewards
-    if design.observation not in ("missed-known", "noisy"):
-        raise InvalidInput(
-            f"observation must be 'missed-known' or 'noisy' with rewards.kind = {rewards.kind!r}, got "
-            f"{design.observation!r}: a score that is not seen must not look like a score."
-        )
     if design.task.kind != "grid":
         raise InvalidInput(
             f"task.kind must be 'grid' with rewards.kind = {rewards.kind!r}, got {design.task.kind!r}, which shows "
@@ -286,14 +331,23 @@ def _check_means(design: StudyDesign, table: str, means: MeansRule) -> None:
             f"{table}.changes_at must be rounds up to {min(lengths, default=design.rounds)}, got "
             f"{means.changes_at[-1]}."
         )
-    low, high = design.rewards.mean_bounds
-    span = f"from {low:g} to {high:g} with rewards.kind = {design.rewards.kind!r}"
+    payers = [design.rewards] if means is design.means else []
+    payers += [design.rewards_of(c.name) for c in design.conditions if design.means_of(c.name) is means]
+    for rewards in dict.fromkeys(payers):
+        _check_bounds(table, means, rewards)
+    for name in ("values", "phases"):
+        for matrix in getattr(means, name):
+            if matrix.arms != design.arms:
+                raise InvalidInput(f"{table}.{name} must hold matrices of shape {design.arms}, got {matrix.arms}.")
+
+
+def _check_bounds(table: str, means: MeansRule, rewards: RewardRule) -> None:
+    low, high = rewards.mean_bounds
+    span = f"from {low:g} to {high:g} with rewards.kind = {rewards.kind!r}"
     for name in ("low", "high"):
         if not low <= getattr(means, name) <= high:
             raise InvalidInput(f"{table}.{name} must be {span}, got {getattr(means, name):g}.")
     for name in ("values", "phases"):
         for matrix in getattr(means, name):
-            if matrix.arms != design.arms:
-                raise InvalidInput(f"{table}.{name} must hold matrices of shape {design.arms}, got {matrix.arms}.")
             if not all(low <= value <= high for value in matrix.values):
                 raise InvalidInput(f"{table}.{name} must hold means {span}, got {short_repr(matrix.values)}.")

@@ -22,7 +22,7 @@ LATE = StudyDesign.from_dict(
         "roles": "drawn",
         "factors": [{"name": "speed", "assignment": "between"}],
         "conditions": [
-            {"name": "slow", "agent": "softmax", "rounds": 4, "delay": 2},
+            {"name": "slow", "agent": "softmax", "rounds": 4, "delay": 2, "observation": "missed-known"},
             {"name": "quick", "agent": "softmax", "rounds": 7},
         ],
     }
