@@ -51,6 +51,9 @@ class _Rules:
         return f"was removed by a researcher: {reason}"
 
     def unfinished(self, i: int) -> str:
+        if not self.people.orders[i]:  # whatever the plan says: there is nothing to compare
+            active = self.people.status[i] == "active"
+            return f"{'was at' if active else 'left, or was screened out, at'} the questions before the assignment"
         if not self.chosen.unfinished or self.people.status[i] == "finished":
             return ""
         whole = self.design.sets * self.design.episodes

@@ -50,7 +50,10 @@ def analysed_kind(there: Sequence[str], wanted: str | None) -> str:
 
 
 class People:
-    """Those of one kind who began, from the wide table: one entry each, in the order of the table."""
+    """Those of one kind who began, from the wide table: one entry each, in the order of the table.
+
+    In a design with strata, people begin before they are assigned; the order of those who left before that is empty.
+    """
 
     def __init__(self, design: StudyDesign, tables: Tables, kind: str | None, notes: list[str]) -> None:
         wide = _table(tables, "wide", ("participant", "kind", "status", "order", "quiz_attempts"))
@@ -63,11 +66,11 @@ class People:
         for name, count in others.items():
             notes.append(f"Left out because they are no {_KINDS[self.kind]}: {count} of kind {name!r}.")
         mine = [i for i, name in enumerate(kinds) if name == self.kind]
-        rows = [i for i in mine if wide["status"][i] != "invited" and self._order(design, wide["order"][i]) is not None]
+        began = [i for i in mine if wide["status"][i] != "invited"]
+        rows = [i for i in began if design.strata or self._order(design, wide["order"][i]) is not None]
         self.not_begun = len(mine) - len(rows)
         if self.not_begun:
-            why = "Invited, or left before they were assigned" if design.strata else "Invited but never begun"
-            notes.append(f"{why}: {self.not_begun}; they have no data.")
+            notes.append(f"Invited but never begun: {self.not_begun}; they have no data.")
         self.wide, self.rows = wide, rows
         self.names = [str(wide["participant"][i]) for i in rows]
         twice = [name for name in dict.fromkeys(self.names) if self.names.count(name) > 1]

@@ -11,6 +11,8 @@ import pytest
 
 from cobandit.analysis import analyse_data
 from cobandit.studies import StudyDesign, load_design, verify_study
+from cobandit.studies.export.statistics import statistics_tables
+from cobandit.studies.export.tables import tables
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.study_data import study_data
 
@@ -114,7 +116,12 @@ def test_people_who_are_not_assigned_yet_hold_a_place(open_site: Callable[..., A
         data = study_data(connection, study, "real")
     assert not verify_study(data)
     analysis = analyse_data(data)
-    assert analysis.measures.flow.analysed == 3
+    flow = analysis.measures.flow
+    assert (flow.not_begun, flow.began, flow.excluded, flow.analysed) == (0, 4, 1, 3)
+    [screened] = analysis.exclusions
+    assert screened.endswith("was screened out, at the questions before the assignment.")
+    exported = statistics_tables(design, tables(data))[1]
+    assert [len(exported[name]["participant"]) for name in ("wide", "not_begun")] == [4, 0]
     assert "with the same answer to" in str(analysis.to_dict())
 
 

@@ -41,7 +41,8 @@ def statistics_tables(design: StudyDesign, tables: Mapping[str, Mapping[str, Any
         for name, parts in columns.items()
     }
     wide = contents["wide"]
-    began = np.array([order is not None for order in wide["order"].tolist()], dtype=bool)
+    # In a design with strata, people begin before they have an order.
+    began = np.array([bool(design.strata) or order is not None for order in wide["order"].tolist()], dtype=bool)
     began &= wide["status"] != "invited"
     identifying = [column for column in columns["wide"] if column.name in _KEPT]
     columns[NOT_BEGUN] = tuple(identifying)
