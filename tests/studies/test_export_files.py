@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 import cobandit as cb
+from cobandit.analysis.measures import measures
 from cobandit.studies import (
     StudyData,
     read_export,
     tables,
     write_export,
 )
+from cobandit.studies.export.statistics import statistics_tables
 from tests.studies.exports import (
     BURGER,
     NASTY,
@@ -62,7 +64,7 @@ class TestFiles:
         same(read_export(tmp_path / "csv")[1], read_export(tmp_path / "parquet")[1])
 
     def test_csv_as_others_read_it(self, tmp_path):
-        write_export(everybody(), tmp_path, recruiting=True)
+        write_export(everybody(), tmp_path, recruiting=True, texts=True)
         raw = (tmp_path / "wide.csv").read_bytes()
         assert raw.endswith(b"\r\n")
         rows = list(csv.DictReader(StringIO(raw.decode("utf-8"), newline="")))
@@ -100,7 +102,7 @@ class TestFiles:
     )
     def test_texts_survive(self, tmp_path, format, text):
         data = everybody(note=text, external=text)
-        write_export(data, tmp_path, format, recruiting=True)
+        write_export(data, tmp_path, format, recruiting=True, texts=True)
         wide = read_export(tmp_path)[1]["wide"]
         assert wide["note"][0] == wide["external_id"][0] == text
         if format == "csv":
@@ -109,10 +111,28 @@ class TestFiles:
 
     @FORMATS
     def test_texts_that_no_file_can_hold(self, tmp_path, format):
-        write_export(everybody(note="a\ud800b", external=""), tmp_path, format, recruiting=True)
+        write_export(everybody(note="a\ud800b", external=""), tmp_path, format, recruiting=True, texts=True)
         wide = read_export(tmp_path)[1]["wide"]
         assert wide["note"][0] == "a?b"
         assert wide["external_id"][0] is None
+
+    def test_free_texts_about_people_are_exported_on_request(self, tmp_path):
+        write_export(everybody(), tmp_path / "public")
+        _, public, about = read_export(tmp_path / "public")
+        assert not about["texts"]
+        assert "note" not in {*public["wide"], *public["codebook"]["column"]}
+        assert "thanks" not in (tmp_path / "public" / "wide.csv").read_text(encoding="utf-8")
+        # Up to layout 3, they were always exported: such an export is read and analysed as it is.
+        write_export(everybody(), tmp_path / "old", texts=True)
+        about = json.loads((tmp_path / "old" / "study.json").read_text(encoding="utf-8"))
+        (tmp_path / "old" / "study.json").write_text(json.dumps(about | {"layout": 3, "texts": False}))
+        design, old, _ = read_export(tmp_path / "old")
+        assert old["wide"]["note"].tolist() == [NASTY, None, None, "simulated"]
+        same({"wide": old["wide"]}, {"wide": tables(everybody(), texts=True)["wide"]})
+        assert measures(design, old).participants == measures(design, public).participants == ("p-aaaa",)
+        for texts in (False, True):
+            statistics, _ = statistics_tables(design, tables(everybody(), texts=texts))
+            assert ("note" in {column.name for column in statistics["wide"]}) == texts
 
     def test_parquet_has_types_and_says_where_it_comes_from(self, tmp_path):
         parquet = pytest.importorskip("pyarrow.parquet")
@@ -232,7 +252,7 @@ class TestDamage:
             ("[" * 100_000, "not JSON"),
             ("[]", "does not belong"),
             ("{}", "does not belong"),
-            ('{"layout": 99}', "reads layouts 1 to 3"),
+            ('{"layout": 99}', "reads layouts 1 to 4"),
             ('{"layout": 1, "complete": true}', "damaged"),
             ('{"layout": 1, "complete": true, "design": 3}', "must be a table"),
         ],

@@ -66,8 +66,10 @@ def _participants(analysis: Analysis) -> str:
         )
     parts = []
     for question in analysis.design.demographics:
+        if question.answer == "text":
+            continue
         given = [answer for answer in analysis.measures.group(question.id) if answer is not None]
-        if not given or question.answer == "text":
+        if not given:
             continue
         if question.answer == "whole":
             ages = np.array(given, dtype=np.float64)

@@ -18,6 +18,7 @@ from cobandit.base.checks import one_of
 from cobandit.base.errors import InvalidInput, short_repr
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export import Column, schema
+from cobandit.studies.export.columns import LAYOUT
 
 Array = NDArray[np.float64]
 
@@ -139,11 +140,14 @@ def _answer(value: Any) -> Any:
 
 
 def _wide_columns(design: StudyDesign, wide: Mapping[str, Any]) -> tuple[Column, ...]:
-    """Return the columns with what they are made of: their names depend on whether recruiting ids and free texts were
-    exported.
+    """Return the columns with what they are made of: which there are depends on whether recruiting ids and free texts
+    were exported, and on the layout of the export.
     """
-    flags = [(recruiting, texts) for texts in (False, True) for recruiting in (False, True)]
-    possible = [schema(design, recruiting=recruiting, texts=texts)["wide"] for recruiting, texts in flags]
+    possible = [
+        schema(design, recruiting=recruiting, texts=texts, layout=layout)["wide"]
+        for texts, layout in ((False, LAYOUT), (True, LAYOUT), (False, 3))
+        for recruiting in (False, True)
+    ]
     for columns in possible:
         if [column.name for column in columns] == list(wide):
             return columns

@@ -96,7 +96,7 @@ def export(
     recruiting: Annotated[
         bool, flag("--recruiting", "Include ids of the recruiting service (personal data)", THE_OUTPUT)
     ] = False,
-    texts: Annotated[bool, flag("--texts", "Include free texts of questionnaires", THE_OUTPUT)] = False,
+    texts: Annotated[bool, flag("--texts", "Include free texts (may be personal data)", THE_OUTPUT)] = False,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
     url: Url = None,

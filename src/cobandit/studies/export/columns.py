@@ -20,11 +20,12 @@ from cobandit.studies.plan import PRACTICE
 
 Table = dict[str, NDArray[Any]]
 
-LAYOUT = 3
+LAYOUT = 4
 """Counts changes of what an export looks like.
 
 In layout 1 the regrets of ``long`` were those of each round alone. Up to layout 2 names held conditions as they are
-called (``good_partner-aware-ucb``), which neither R nor SPSS nor Stata take.
+called (``good_partner-aware-ucb``), which neither R nor SPSS nor Stata take. Up to layout 3 free texts of
+``demographics`` were always exported; since then they follow ``texts``, as those of questionnaires do.
 """
 
 
@@ -33,7 +34,8 @@ def schema(
 ) -> dict[str, tuple[Column, ...]]:
     """Return the columns of every table, in order; ``recruiting`` adds the recruiting service and its IDs.
 
-    ``texts`` adds the free texts of questionnaires. Only a design with questionnaires has a table for them.
+    ``texts`` adds the free texts of questions about the person and of questionnaires. Only a design with
+    questionnaires has a table for them.
     """
     people = Column("participant", "text", "pseudonym of the participant")
     names = " | ".join(condition.name for condition in design.conditions)
@@ -59,6 +61,10 @@ def schema(
         Column("data", "text", "more about it, JSON", guarded=True),
     )
     wide = _wide_columns(design, people, kind, orders, recruiting=recruiting, texts=texts)
+    if not texts and layout >= 4:
+        # Dropped from the named columns, so that the other names are those of an export with texts.
+        written = {("demographics", question.id) for question in design.demographics if question.answer == "text"}
+        wide = tuple(column for column in wide if column.key not in written)
     long = _long_columns(design, people, kind, orders, layout)
     columns = {"long": long, "wide": wide, "survey": survey, "events": events}
     if design.questionnaires:

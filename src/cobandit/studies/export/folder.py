@@ -178,6 +178,8 @@ def read_export(
 ) -> tuple[StudyDesign, dict[str, Table], dict[str, Any]]:
     """Read an export of either format: the design, the tables in today's layout, and the content of ``study.json``.
 
+    Free texts that an export of an earlier layout has in ``wide`` stay there.
+
     A changed file is refused, unless ``changed`` allows it (for instance after correcting a typing error in a CSV
     file); ``changed_files`` in the facts about the export then names it.
     """
@@ -219,7 +221,7 @@ def read_export(
     if about["layout"] == 1:
         contents["long"] = _summed_regrets(contents["long"])
     if about["layout"] <= 2:
-        today = schema(design, recruiting=recruiting)
+        today = schema(design, recruiting=recruiting, layout=3)
         called = [column.name for column in today["wide"]]
         contents["wide"] = dict(zip(called, contents["wide"].values(), strict=True))
         contents["codebook"] = codebook(today)

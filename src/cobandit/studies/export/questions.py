@@ -1,6 +1,7 @@
 """Answers to questionnaires in an export: columns of the wide table, and a table with a row for each answer.
 
-Free texts can identify people, so both leave them out, unless they are asked for.
+Free texts can identify people, so both leave them out, unless they are asked for; `schema` does the same with those of
+questions about the person.
 """
 
 from __future__ import annotations

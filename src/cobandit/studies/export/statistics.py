@@ -32,8 +32,11 @@ Columns = dict[str, tuple[Column, ...]]
 
 def statistics_tables(design: StudyDesign, tables: Mapping[str, Mapping[str, Any]]) -> tuple[Columns, dict[str, Table]]:
     """Return columns and tables as programs need them; ``not_begun`` has people who were invited and never began."""
-    texts = "text" in tables.get("questionnaires", {})
-    known = schema(design, recruiting="recruiter" in tables["wide"], texts=texts)
+    recruiting = "recruiter" in tables["wide"]
+    known = schema(design, recruiting=recruiting, texts=True)
+    parts_of = {name: {column.name for column in known[name]} for name in ("wide", "questionnaires") if name in known}
+    if any(names - tables[name].keys() for name, names in parts_of.items()):
+        known = schema(design, recruiting=recruiting)
     order = ("wide", "long", "survey", "events", "questionnaires")
     columns: Columns = {name: known[name] for name in order if name in known}
     contents: dict[str, Table] = {

@@ -60,7 +60,7 @@ def tables(
 
     ``practice`` False leaves out the rounds of ``long`` that do not count; ``wide`` never counts them. If the study is
     read in parts, ``first_run`` is the number of episodes in the previous parts. A design with questionnaires has a
-    table for them, in which ``texts`` includes free texts.
+    table for them. ``texts`` includes free texts, there and in ``wide``.
     """
     columns = schema(data.design, recruiting=recruiting, texts=texts)
     played = list(_played(data))

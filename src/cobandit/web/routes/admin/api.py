@@ -287,7 +287,7 @@ async def export(
     format: Literal[*EXPORT_FORMATS] = "csv",  # type: ignore[valid-type]
     kind: Kind = "real",
     recruiting: Annotated[bool, Query(description="With the recruiting service's ids: personal data")] = False,
-    texts: Annotated[bool, Query(description="With the free texts of questionnaires: may be personal data")] = False,
+    texts: Annotated[bool, Query(description="With free texts: may be personal data")] = False,
 ) -> Response:
     """Return the data as a zip of tables; without personal data, unless they are asked for."""
     name, packed = await service.export(
