@@ -100,7 +100,7 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         together = app.state.participants.together
-        tasks = [asyncio.create_task(work) for work in (_tidy(database), *together.work())]
+        tasks = [asyncio.create_task(work) for work in (_tidy(database), app.state.reports.watch(), *together.work())]
         await arm.start()
         yield
         for task in tasks:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from cobandit.studies import StudyDesign
+from tests.web.servers import until
 
 STUDY = "/api/admin/studies/1"
 RESULTS = "/admin/studies/1/results"
@@ -23,11 +25,20 @@ def finished(site: Any, short: StudyDesign) -> Any:
     return site
 
 
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
 def _looks(site: Any) -> int:
     return len(site.query("SELECT by FROM audit WHERE action = 'export' AND details LIKE '%results%'"))
 
 
-def test_results_of_the_current_data(finished: Any, short: StudyDesign, admin: httpx.Client) -> None:
+def test_results_of_the_current_data(finished: Any, short: StudyDesign, admin: httpx.Client, temporary: Path) -> None:
     assert admin.post(f"{STUDY}/unblind").status_code == 200
     answer = admin.get(f"{STUDY}/results")
     assert answer.status_code == 200, answer.text
@@ -46,9 +57,15 @@ def test_results_of_the_current_data(finished: Any, short: StudyDesign, admin: h
     for file in ("results.csv", "methods.md", "results.md"):
         assert "attachment" in admin.get(f"{RESULTS}/real/{file}").headers["content-disposition"]
     assert [admin.get(f"{RESULTS}/real/{name}").status_code for name in ("secret.txt", "figures/no.svg")] == [404, 404]
-    finished.person().go_on(short)
+    third = finished.person()
+    third.go_on(short)
     assert admin.get(f"{STUDY}/results").json()["flow"]["analysed"] == 3
     assert _looks(finished) == 2
+    assert list(temporary.rglob("results.json"))
+    name = finished.public_id(third.token)
+    assert admin.delete(f"{STUDY}/participants/{name}").status_code == 200
+    until(lambda: not [path for path in temporary.rglob("*") if path.is_file()], "the files are deleted")
+    assert admin.get(f"{STUDY}/results").json()["flow"]["analysed"] == 2
 
 
 def test_a_blind_account_sees_no_results(site: Any, admin: httpx.Client) -> None:

@@ -1,7 +1,8 @@
 """The results of a study in the browser: the analysis and the report of the data as they are now.
 
 Everything that `cobandit study analyse` writes is written by a process of its own, so that participants never wait for
-statistics or figures. The files of the latest report of each study are kept until the data change.
+statistics or figures. The files of the latest report of each study are kept until the data change: they name people
+by pseudonym, and a person may have been deleted.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import io
 import multiprocessing
 import os
+import shutil
 import tempfile
 import zipfile
 from concurrent.futures import ProcessPoolExecutor
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from cobandit.analysis.findings import StudyResult
 
 KINDS = ("real", "rehearsal")
+WATCH_SECONDS = 2.0
+"""How long the files of a report may outlive a change of the data, by whichever process."""
+
 BLIND = "The results are hidden while you are blind to the conditions. Ask to see the conditions first."
 
 
@@ -94,6 +99,20 @@ class Reports:
                 raise Refused(503, "busy", "The results could not be computed, please try again.") from None
         return StudyReport(folder, summary, state)
 
+    async def watch(self) -> None:
+        """Delete the files of every report whose data have changed; runs as long as the server does."""
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            async with self._one_at_a_time:
+                for (number, kind), report in list(self._reports.items()):
+                    try:
+                        state = await pulse(self._database, number)
+                    except Refused:  # the database is busy
+                        continue
+                    if state != report.state:
+                        del self._reports[number, kind]
+                        await asyncio.to_thread(shutil.rmtree, report.folder, ignore_errors=True)
+
     def close(self) -> None:
         """Delete the files."""
         if self._root is not None:
@@ -102,7 +121,7 @@ class Reports:
 
 def _refuse_blind(connection: Connection, number: int, viewer: Viewer, kind: str) -> None:
     """Refuse an account that has not asked to see the conditions: every result tells them apart."""
-    if masks_for(connection, stored_study(connection, number), viewer, kind):
+    if masks_for(connection, stored_study(connection, number), viewer, kind) is not None:
         raise Refused(403, "blind", BLIND)
 
 
