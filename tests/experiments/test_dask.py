@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import dask
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
@@ -88,9 +89,9 @@ def test_a_cluster_of_its_own_is_handed_a_few_chunks_at_a_time(tmp_path: Path, m
     assert stored(tmp_path, "sim4") == expected("sim4")
 
 
-def test_no_cluster_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cobandit.experiments.dask.PATIENCE", "1s")
-    with pytest.raises(ClusterError, match=r"No Dask cluster answers at tcp://127\.0\.0\.1:9"):
+def test_no_cluster_there(tmp_path: Path) -> None:
+    short = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
+    with short, pytest.raises(ClusterError, match=r"No Dask cluster answers at tcp://127\.0\.0\.1:9"):
         run([panel("sim4")], SETTINGS, tmp_path, Dask("tcp://127.0.0.1:9"))
     with pytest.raises(cb.InvalidInput, match=r"must be one like tcp://127\.0\.0\.1:8786"):
         Dask("127.0.0.1")

@@ -12,6 +12,9 @@ import pytest
 
 pytest.importorskip("dask_jobqueue")
 
+PATIENCE = 600
+"""Seconds; only a test that fails waits as long."""
+
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/slurm_sweep.py"
 SBATCH = """#!/bin/sh
 # Runs the job script in the background, as Slurm would on a node, and prints the number of the job.
@@ -53,8 +56,10 @@ def test_a_panel_is_played_by_the_jobs(example, tmp_path, monkeypatch):
         (tmp_path / name).write_text(text.format(folder=tmp_path))
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    # On a busy machine, starting Python alone may take longer than Dask waits by default.
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", f"{PATIENCE}s")
     out = tmp_path / "out"
-    example.main(
+    code = example.main(
         "sim0-left",
         str(out),
         1,
@@ -63,6 +68,8 @@ def test_a_panel_is_played_by_the_jobs(example, tmp_path, monkeypatch):
         processes=1,
         interface="lo",
         scheduler_options={"dashboard_address": None},
+        death_timeout=PATIENCE,
     )
+    assert code == 0, (tmp_path / "job.log").read_text()
     assert "#SBATCH" in (tmp_path / "job.sh").read_text()
     assert list(out.rglob("*.parquet"))

@@ -13,9 +13,6 @@ from cobandit.experiments.spec import Chunk
 from cobandit.experiments.store import ChunkFile
 from cobandit.experiments.work import compute_file
 
-PATIENCE = "10s"
-"""How long to wait for a scheduler to answer."""
-
 CHUNKS_PER_THREAD = 4
 FEWEST_HANDED_OUT = 64
 """Chunks the cluster knows of at a time: enough that no worker waits, and no more, however many runs there are."""
@@ -45,7 +42,7 @@ class Dask:
 
         cluster = _local_cluster(self.workers) if self.address is None else None
         try:
-            client = Client(self.address or cluster, timeout=PATIENCE)
+            client = Client(self.address or cluster)  # waits as long as distributed.comm.timeouts.connect says
         except (OSError, TimeoutError) as error:
             if cluster is not None:
                 cluster.close()
