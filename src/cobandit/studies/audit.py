@@ -38,6 +38,7 @@ ACTIONS = {
     "message-sent": "sent a message to participants",
     "plan-stored": "stored an analysis plan",
     "file-uploaded": "uploaded a picture or video for drafts",
+    "files-deleted": "deleted pictures and videos that no design names any more",
     "draft-created": "created a draft of a design",
     "draft-saved": "saved a draft of a design",
     "draft-deleted": "deleted a draft of a design",

@@ -68,6 +68,41 @@ def test_uploads_of_the_editor(open_site: Callable[..., Any], address: str, shor
     assert client.post(path, params={"file": "bean.png"}, content=png() + bytes(10**6)).status_code == 413
 
 
+def test_files_that_nothing_names_are_deleted(open_site: Callable[..., Any], address: str, tmp_path: Path) -> None:
+    """A study, a draft and an upload of today keep their files; a draft that is deleted or published frees the rest."""
+    site = open_site(address, load_design(illustrated(tmp_path)))
+    client = site.client(headers={"authorization": f"Bearer {site.login()}"})
+
+    def upload(side: int) -> str:
+        answer = client.post("/api/admin/designs/files", params={"file": "bean.png"}, content=png(side=side))
+        return str(answer.json()["sha256"])
+
+    def draft(name: str, *hashes: str) -> int:
+        text = "".join(f"# {sha256.upper()}\n" for sha256 in hashes)
+        made = client.post("/api/admin/designs", json={"name": name, "text": f'name = "{name}"\n{text}'}).json()
+        return int(made["id"])
+
+    def stored() -> set[str]:
+        return {sha256 for (sha256,) in site.query("SELECT sha256 FROM media")}
+
+    of_study, kept, unused, renewed = stored(), upload(10), upload(11), upload(12)
+    draft("one", kept)
+    other = draft("other", kept, unused)
+    third = draft("third", unused)
+    site.change("UPDATE media SET added_at = 0")
+    assert upload(12) == renewed
+    client.delete(f"/api/admin/designs/{other}").raise_for_status()
+    assert stored() == {*of_study, kept, unused, renewed}
+    client.delete(f"/api/admin/designs/{third}").raise_for_status()
+    assert stored() == {*of_study, kept, renewed}
+    site.change("UPDATE media SET added_at = 0")
+    plain = client.post("/api/admin/designs", json={"name": "plain", "template": "burger"}).json()
+    published = client.post(f"/api/admin/designs/{plain['id']}/publish", json={"revision": plain["revision"]})
+    assert published.status_code == 201, published.text
+    assert stored() == {*of_study, kept}
+    assert site.query("SELECT count(*) FROM audit WHERE action = 'files-deleted'")[0][0] == 2
+
+
 def test_pictures_do_not_wait_for_lists_of_researchers(sqlite: str, tmp_path: Path) -> None:
     design, released, database = load_design(illustrated(tmp_path)), threading.Event(), Database(sqlite)
     prepare(sqlite, [design])

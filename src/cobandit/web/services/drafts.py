@@ -28,6 +28,7 @@ from cobandit.studies.design_schema import design_schema
 from cobandit.studies.service_use import policies_of
 from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.roles import Viewer
+from cobandit.web.services.media import delete_unused
 from cobandit.web.services.preview import preview_state, preview_steps
 from cobandit.web.services.registration import register_study
 from cobandit.web.services.studies import stored_study
@@ -36,6 +37,7 @@ from cobandit.web.storage import drafts
 from cobandit.web.storage.audit import record
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.drafts import Draft
+from cobandit.web.storage.media import hashes_in, renew_media
 from cobandit.web.storage.studies import Study, all_studies, find_study
 from cobandit.web.storage.values import now_ms
 
@@ -98,6 +100,7 @@ async def create_draft(
         if study is not None and called is None:
             base = stored_study(connection, study).design.version
         number = drafts.add_draft(connection, title, base, source, viewer.account, now_ms())
+        renew_media(connection, hashes_in(source), now_ms())
         record(connection, viewer.account, "draft-created", None, draft=number, name=title)
         return number
 
@@ -144,6 +147,7 @@ async def save_draft(database: Database, number: int, viewer: Viewer, text: str,
             return draft.revision  # also the same save again, after a lost answer
         _refuse_stale(draft, revision)
         saved = drafts.add_revision(connection, draft, _name_in(source, draft.name), source, viewer.account, now_ms())
+        renew_media(connection, hashes_in(source), now_ms())
         record(connection, viewer.account, "draft-saved", None, draft=number, name=draft.name, revision=saved)
         return saved
 
@@ -151,7 +155,7 @@ async def save_draft(database: Database, number: int, viewer: Viewer, text: str,
 
 
 async def delete_draft(database: Database, number: int, viewer: Viewer) -> None:
-    """Delete a draft with all revisions; published studies stay."""
+    """Delete a draft with all revisions; published studies and files that something names stay."""
     viewer.require("designs")
 
     def job(connection: Connection) -> None:
@@ -160,6 +164,7 @@ async def delete_draft(database: Database, number: int, viewer: Viewer) -> None:
         record(connection, viewer.account, "draft-deleted", None, draft=number, name=draft.name)
 
     await database.commit(job)
+    await delete_unused(database, viewer)
 
 
 async def publish_draft(
@@ -202,6 +207,7 @@ async def publish_draft(
         return study
 
     study = await database.commit(job)
+    await delete_unused(database, viewer)
     return {"study": study.id, "name": study.name, "version": study.design.version, "label": study.label}
 
 

@@ -13,12 +13,27 @@ from cobandit.web.refusals import not_found
 from cobandit.web.roles import Viewer
 from cobandit.web.storage.audit import record
 from cobandit.web.storage.database import Connection, Database
-from cobandit.web.storage.media import StoredMedia, add_media, find_media, media_bytes, missing_media
+from cobandit.web.storage.media import (
+    StoredMedia,
+    add_media,
+    delete_media,
+    find_media,
+    media_bytes,
+    missing_media,
+    renew_media,
+    unused_media,
+)
 from cobandit.web.storage.values import now_ms
 
 CACHE_BYTES = 32 * 2**20
 LARGEST_STORE = 2**30
 """How many bytes of uploads a server stores."""
+
+UNUSED_MS = 7 * 24 * 3_600_000
+"""How long a file stays that no stored study and no draft names: a page with a draft that is not saved yet may."""
+
+MOST_DELETED = 20
+"""Files in one transaction, for which participants may have to wait."""
 
 UNKNOWN = "There is no picture or video at this address."
 
@@ -56,6 +71,7 @@ def store_design_media(connection: Connection, design: StudyDesign) -> None:
     for file in design.media:
         if file.content is not None:
             add_media(connection, file.sha256, media_type(file.file), file.content, now_ms())
+    renew_media(connection, [file.sha256 for file in design.media], now_ms())
     missing = missing_media(connection, (file.sha256 for file in design.media))
     names = [file.file for file in design.media if file.sha256 in missing]
     if names:
@@ -78,3 +94,16 @@ async def upload(database: Database, viewer: Viewer, file: str, content: bytes) 
 
     await database.commit(job)
     return read.to_dict() | {"type": media_type(file), "size": len(content)}
+
+
+async def delete_unused(database: Database, viewer: Viewer) -> None:
+    """Delete some of the files that have been named by no stored study and no draft for a while."""
+    before = now_ms() - UNUSED_MS
+    unused = await database.ask(lambda connection: unused_media(connection, before, MOST_DELETED), heavy=True)
+
+    def job(connection: Connection) -> None:
+        if deleted := delete_media(connection, unused, before):
+            record(connection, viewer.account, "files-deleted", None, files=deleted)
+
+    if unused:
+        await database.commit(job)

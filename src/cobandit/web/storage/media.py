@@ -1,14 +1,21 @@
-"""Pictures and videos of designs, by the hash of their content; they are never changed."""
+"""Pictures and videos of designs, by the hash of their content, which is never changed.
+
+``added_at`` is when a file was last stored or named by a design: a file that nothing names any more is deleted some
+time after it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from cobandit.web.storage.schema import media
+from cobandit.web.storage.schema import draft_revisions, media, studies
+
+_HASH = re.compile(r"(?<![0-9a-fA-F])[0-9a-fA-F]{64}(?![0-9a-fA-F])")
 
 
 @dataclass(frozen=True)
@@ -21,7 +28,7 @@ class StoredMedia:
 
 def add_media(connection: Connection, sha256: str, type: str, content: bytes, now: int) -> bool:
     """Store a file; return whether it is new. Simultaneous writers store it once."""
-    if connection.execute(select(media.c.sha256).where(media.c.sha256 == sha256)).first() is not None:
+    if renew_media(connection, [sha256], now):
         return False
     try:
         with connection.begin_nested():
@@ -29,6 +36,30 @@ def add_media(connection: Connection, sha256: str, type: str, content: bytes, no
     except IntegrityError:
         return False
     return True
+
+
+def hashes_in(text: str) -> set[str]:
+    """Return everything in the text of a design that may be the hash of a file."""
+    return {sha256.lower() for sha256 in _HASH.findall(text)}
+
+
+def renew_media(connection: Connection, hashes: Collection[str], now: int) -> int:
+    """Store that files are in use now; return how many there are. On PostgreSQL a simultaneous deletion waits."""
+    return connection.execute(update(media).where(media.c.sha256.in_(hashes)).values(added_at=now)).rowcount
+
+
+def unused_media(connection: Connection, before: int, most: int) -> list[str]:
+    """Return the hashes of files that no stored study and no draft names, and that were last in use ``before``."""
+    unused = set(connection.scalars(select(media.c.sha256).where(media.c.added_at < before)))
+    for column in (studies.c.design, draft_revisions.c.text) if unused else ():
+        for text in connection.scalars(select(column)):
+            unused -= hashes_in(text)
+    return sorted(unused)[:most]
+
+
+def delete_media(connection: Connection, hashes: Collection[str], before: int) -> int:
+    """Delete files, unless they are in use again; return how many."""
+    return connection.execute(delete(media).where(media.c.sha256.in_(hashes), media.c.added_at < before)).rowcount
 
 
 def find_media(connection: Connection, sha256: str) -> StoredMedia | None:
