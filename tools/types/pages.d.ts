@@ -446,8 +446,9 @@ interface Whereabouts {
     sets: number;
     place: number;
     of: number;
-    played: number;
-    rounds: number;
+    /** Null, like the rounds, for blind accounts where the conditions differ in their number of rounds. */
+    played: number | null;
+    rounds: number | null;
   } | null;
 }
 
@@ -478,7 +479,7 @@ interface Live {
   cursor: number;
   page: string[];
   participants: Listed[];
-  conditions: { name: string; begun: number; finished: number; episodes: number; rounds: number }[];
+  conditions: { name: string; begun: number; finished: number; episodes: number; rounds: number | null }[];
   orders: { order: string[]; counts: StatusCounts }[];
 }
 
@@ -547,8 +548,9 @@ interface PlayedEpisode {
   of: number;
   condition: string;
   swapped: boolean;
-  rounds: number;
-  played: number;
+  /** Null, like what is played, for blind accounts where it would tell the condition. */
+  rounds: number | null;
+  played: number | null;
   good: number | null;
   regret: number | null;
   reaction_ms: number | null;
@@ -558,7 +560,7 @@ interface PlayedEpisode {
 }
 
 interface PlayedRounds {
-  played: number;
+  played: number | null;
   rounds: {
     t: number;
     arms: (number | null)[];
@@ -594,7 +596,7 @@ interface Person extends Whereabouts {
   last_seen: number | null;
   idle_seconds: number | null;
   kind: Kind;
-  rounds: { played: number };
+  rounds: { played: number | null };
   episodes: PlayedEpisode[];
   answers: {
     step: string;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Iterator
@@ -11,13 +12,14 @@ import httpx
 import pytest
 
 from cobandit.report.kit.palette import COLOURS, DARK_COLOURS
-from cobandit.studies import StudyDesign
+from cobandit.studies import StudyDesign, load_design
 from cobandit.studies.design_schema import design_schema
 from cobandit.web import WebConfig, create_app, pages
 from cobandit.web.access import grant_login
 from cobandit.web.services.accounts import add_account
 from cobandit.web.services.blinding import letters
 from cobandit.web.storage.studies import study_by_id
+from tests.parameters import quick
 
 STUDY = "/api/admin/studies/1"
 
@@ -160,6 +162,81 @@ def test_no_route_tells_a_blind_account_outcomes_means_or_moves(site: Any, short
     with client.stream("GET", f"{STUDY}/stream") as stream:
         tick = next(line for line in stream.iter_lines() if line.startswith("data:"))
     assert tick == "data: {}"
+
+
+NOISY = {
+    "observation": "noisy",
+    "observability": [1.0, 1.0],
+    "rewards": {"kind": "gaussian", "noise": [0.1, 0.2]},
+}
+DIFFERENCES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "rounds": ("softmax", {"rounds": 2}, {}),
+    "delay": ("softmax", {"delay": 1}, {}),
+    "roles": ("partner-aware-ucb", {"roles": [1, 0]}, {}),
+    "actions": ("mucb", {"actions": "hidden"}, {}),
+    "noise": ("partner-aware-ucb", {"noise": [0.1, 3.0]}, NOISY),
+    "robot": ("softmax", {"robot": False}, {}),
+}
+"""What one condition has in place of the design's, with an agent for both and what the design needs for it."""
+
+
+def _two(key: str, first: bool) -> StudyDesign:
+    """A study of two conditions that differ in one key; ``first``: the first of them has it."""
+    agent, own, changes = DIFFERENCES[key]
+    data = load_design("burger" if key == "robot" else "three-by-three").to_dict() | {"quiz": [], "attention": []}
+    data |= {"name": "two", "rounds": 3, "episodes": 1, "practice": None, "partners": [], "demographics": []}
+    data |= {"languages": ["en"], "translations": {}, "swap_labels": False, "warm_start": None} | changes
+    data["survey"] |= {"shuffled": False}
+    data["conditions"] = [{"name": "x", "agent": agent}, {"name": "y", "agent": agent}]
+    data["conditions"][0 if first else 1] |= own
+    return StudyDesign.from_dict(data)
+
+
+_RANDOM = re.compile(r'"(at|now|cursor|last_seen|idle_seconds|\w+_at)": (\d+|null)|"(code|url)": "[^"]+"|p-\w+')
+
+
+def _seen_blind(site: Any, admin: httpx.Client, person: Any) -> str:
+    """Everything that a blind account reads of a study and its participant, without times, pseudonyms and codes."""
+    name = site.public_id(person.token)
+    about = f"participants/{name}"
+    paths = ("live?sort=progress", "curves", "teams", about, f"{about}/episodes/0", f"{about}/episodes/1")
+    read = {path.replace(name, "who"): admin.get(f"{STUDY}/{path}").json() for path in paths}
+    return _RANDOM.sub("", json.dumps(read, indent=1, sort_keys=True))
+
+
+def _sights(site: Any, design: StudyDesign) -> list[str]:
+    """What a blind account reads in the first set, after it and at the end; the robot acts in every round of it."""
+    site.change("UPDATE studies SET seed = '7'")
+    admin = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    admin.post(f"{STUDY}/blind")
+    person, seen = site.person("two"), []
+    state = person.go_on(design, "episode")
+    assert person.send(state["episode"]["index"], (1, 0, "first-move")).status_code == 200
+    seen.append(_seen_blind(site, admin, person))
+    order = site.plan_of(design, person.token).conditions
+    for until, condition in zip(("survey-1", None), order, strict=True):
+        person.go_on(design, until)
+        rounds = design.rounds_of(condition)
+        events = [("input", json.dumps({"clicks": rounds}))]
+        events += [("robot-done", "{}")] * (rounds if design.has_robot(condition) else 0)
+        for kind, data in events:
+            insert = "INSERT INTO events (participant_id, at, kind, data) SELECT id, 1, :kind, :data FROM participants"
+            site.change(insert, kind=kind, data=data)
+        seen.append(_seen_blind(site, admin, person))
+    return [order[0], *seen]
+
+
+@pytest.mark.parametrize("key", quick(DIFFERENCES, ["rounds", "robot"]))
+def test_what_differs_between_conditions_does_not_tell_their_letters(open_site: Any, tmp_path: Any, key: str) -> None:
+    """The same person plays the same rounds, and either condition has the key: a blind account reads the same."""
+    designs = [_two(key, first) for first in (True, False)]
+    one, other = (
+        _sights(open_site(f"sqlite:///{tmp_path / f'{place}.sqlite'}", design), design)
+        for place, design in enumerate(designs)
+    )
+    for look, swapped in zip(one, other, strict=True):
+        assert list(difflib.unified_diff(look.splitlines(), swapped.splitlines(), n=1)) == []
+    assert '"blind": true' in one[1]
 
 
 def test_survey_ratings_are_hidden_and_attention_checks_are_not(

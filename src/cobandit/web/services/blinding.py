@@ -2,8 +2,9 @@
 
 While blind, letters stand for conditions, in an order that is independent of the design. Outcomes (rewards, regret,
 survey ratings), the true means and everything that an AI chose, saw or predicted are left out: each of them tells the
-conditions apart. Where people meet in some conditions only, this includes who waits for whom in a team. Simulated
-people and demos are no data and are shown as they are.
+conditions apart. Where people meet in some conditions only, this includes who waits for whom in a team. Where the
+number of rounds differs between conditions, it includes every count of rounds, and where a robot stacks in some
+conditions only, its events. Simulated people and demos are no data and are shown as they are.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import string
-from collections.abc import Mapping
+from dataclasses import dataclass
 
 from cobandit.base.json_types import JsonObject
 from cobandit.studies import StudyDesign
@@ -22,6 +23,26 @@ from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.settings import claim_setting, read_setting, write_setting
 from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import as_json
+
+ROBOT = "robot"
+"""What the kinds of all events of a robot begin with."""
+
+
+@dataclass(frozen=True)
+class Masks:
+    """The letters that stand for conditions while an account is blind, and what tells the conditions apart otherwise.
+
+    ``rounds``: the number of rounds differs between conditions. ``robot``: events of the robot tell conditions apart,
+    because it stacks in some only, or because it has as many of them as there are rounds.
+    """
+
+    letters: dict[str, str]
+    rounds: bool
+    robot: bool
+
+    def of(self, condition: str) -> str:
+        """Return the letter of a condition; practice has its own name."""
+        return self.letters.get(condition, condition)
 
 
 async def unblind(database: Database, number: int, viewer: Viewer) -> None:
@@ -50,10 +71,14 @@ async def blind(database: Database, number: int, by: str) -> None:
     await database.commit(job)
 
 
-def masks_for(connection: Connection, study: Study, viewer: Viewer, kind: str) -> dict[str, str]:
-    """Return letters for the conditions of a study, or nothing where the viewer may see the conditions."""
+def masks_for(connection: Connection, study: Study, viewer: Viewer, kind: str) -> Masks | None:
+    """Return what hides the conditions of a study, or None where the viewer may see them."""
     sighted = viewer.may_read("conditions") and viewer.account in _sighted(connection, study.id)
-    return {} if kind != "real" or sighted else letters(study)
+    if kind != "real" or sighted:
+        return None
+    design = study.design
+    robots, uneven = {design.has_robot(condition.name) for condition in design.conditions}, not design.even_rounds
+    return Masks(letters(study), rounds=uneven, robot=uneven or len(robots) > 1)
 
 
 def letters(study: Study) -> dict[str, str]:
@@ -64,14 +89,15 @@ def letters(study: Study) -> dict[str, str]:
     return dict(zip(names, string.ascii_uppercase, strict=False))
 
 
-def masked_live(view: JsonObject, masks: Mapping[str, str]) -> JsonObject:
+def masked_live(view: JsonObject, masks: Masks | None) -> JsonObject:
     """Return the live view without conditions; rows are sorted again, because their order would reveal them."""
-    if not masks:
+    if masks is None:
         return view | {"blind": False}
-    orders = [row | {"order": [masks[name] for name in row["order"]]} for row in view["orders"]]
+    orders = [row | {"order": [masks.of(name) for name in row["order"]]} for row in view["orders"]]
     orders.sort(key=lambda row: row["order"])
     places = [row["order"] for row in orders]
-    conditions = [row | {"name": masks[row["name"]]} for row in view["conditions"]]
+    hidden: JsonObject = {"rounds": None} if masks.rounds else {}
+    conditions = [row | {"name": masks.of(row["name"])} | hidden for row in view["conditions"]]
     return view | {
         "blind": True,
         "study": _masked_study(view["study"], masks),
@@ -81,30 +107,44 @@ def masked_live(view: JsonObject, masks: Mapping[str, str]) -> JsonObject:
     }
 
 
-def masked_entry(entry: JsonObject, masks: Mapping[str, str], places: list[list[str]] | None = None) -> JsonObject:
+def masked_entry(entry: JsonObject, masks: Masks, places: list[list[str]] | None = None) -> JsonObject:
     """Return one participant's row; ``places`` are the masked orders by which the order is renumbered."""
-    order = None if entry["order"] is None else [masks[name] for name in entry["order"]]
-    episode = entry["episode"]
-    if episode is not None:
-        episode = episode | {"condition": masks.get(episode["condition"], episode["condition"])}
+    order = None if entry["order"] is None else [masks.of(name) for name in entry["order"]]
     index = None if order is None or places is None else places.index(order)
-    return entry | {"order": order, "order_index": index, "episode": episode}
+    masked = entry | {"order": order, "order_index": index}
+    if entry["episode"] is not None:
+        masked["episode"] = _masked_length(entry["episode"], masks)
+    if masks.rounds:
+        masked["rounds"] = {"played": None, "total": None}
+    return masked
 
 
-def masked_person(view: JsonObject, masks: Mapping[str, str]) -> JsonObject:
+def _masked_length(episode: JsonObject, masks: Masks) -> JsonObject:
+    """Return an episode with the letter of its condition; without its length, where that tells the condition."""
+    hidden: JsonObject = {"played": None, "rounds": None} if masks.rounds else {}
+    return episode | {"condition": masks.of(episode["condition"])} | hidden
+
+
+def masked_person(view: JsonObject, masks: Masks | None) -> JsonObject:
     """Return all about one participant; while blind, without outcomes by condition, true means and joint actions."""
-    if not masks:
+    if masks is None:
         return view | {"blind": False}
     hidden: JsonObject = {"good": None, "regret": None, "cells": []}
-    episodes = [row | {"condition": masks.get(row["condition"], row["condition"])} | hidden for row in view["episodes"]]
+    if masks.rounds:
+        hidden["reaction_ms"] = None  # the time of an episode divided by it is the number of rounds
     return masked_entry(view, masks) | {
         "blind": True,
         "study": _masked_study(view["study"], masks),
-        "episodes": episodes,
+        "episodes": [_masked_length(row, masks) | hidden for row in view["episodes"]],
         "answers": [_masked_answers(step) for step in view["answers"]],
-        # What a robot stacks is a joint action, so events of the robot tell the AI's moves.
-        "events": [row | {"data": {}} if row["kind"].startswith("robot") else row for row in view["events"]],
+        "events": [_masked_event(row, masks) for row in view["events"]],
     }
+
+
+def _masked_event(row: JsonObject, masks: Masks) -> JsonObject:
+    """Hide what a robot stacks, which is a joint action, and how often people clicked, where that counts rounds."""
+    hides = row["kind"].startswith(ROBOT) or (masks.rounds and row["kind"] == "input")
+    return row | {"data": {}} if hides else row
 
 
 def _masked_answers(step: JsonObject) -> JsonObject:
@@ -114,10 +154,16 @@ def _masked_answers(step: JsonObject) -> JsonObject:
     return step | {"items": [item if item["right"] is not None else item | {"value": None} for item in step["items"]]}
 
 
-def masked_rounds(view: JsonObject, masks: Mapping[str, str], seat: int) -> JsonObject:
-    """Return the rounds of an episode; while blind, only their times and the participant's arm."""
-    if not masks:
+def masked_rounds(view: JsonObject, masks: Masks | None, seat: int) -> JsonObject:
+    """Return the rounds of an episode; while blind, only their times and the participant's arm.
+
+    Where the number of rounds tells the condition, there are none.
+    """
+    if masks is None:
         return view
+    masked = view | {"condition": masks.of(view["condition"])}
+    if masks.rounds:
+        return masked | {"played": None, "rounds": []}
     rounds = [
         row
         | {
@@ -129,20 +175,21 @@ def masked_rounds(view: JsonObject, masks: Mapping[str, str], seat: int) -> Json
         }
         for row in view["rounds"]
     ]
-    return view | {"condition": masks.get(view["condition"], view["condition"]), "rounds": rounds}
+    return masked | {"rounds": rounds}
 
 
-def tells_people_apart(design: StudyDesign) -> bool:
-    """Return whether people meet in some conditions only, so that a team at work would reveal its condition."""
-    return len({condition.alone for condition in design.conditions}) > 1
+def teams_tell_conditions(design: StudyDesign) -> bool:
+    """Return whether a team at work would reveal its condition: people meet in some only, or the lengths differ."""
+    return len({condition.alone for condition in design.conditions}) > 1 or not design.even_rounds
 
 
 def masked_teams(view: JsonObject) -> JsonObject:
-    """Return the teams of a study in which people meet in some conditions only, for a blind account.
+    """Return the teams of a study for a blind account, where teams tell the conditions (`teams_tell_conditions`).
 
     The monitor of participants shows the letter of the condition that each person plays. A member who waits for
-    another, a shared round or a move taken over would tell which of the letters has two people in one team. A seat
-    that was left stays visible, without its reason and time: researchers have to pay and answer that person.
+    another, a shared round or a move taken over would tell which of the letters has two people in one team, or how many
+    rounds it has. A seat that was left stays visible, without its reason and time: researchers have to pay and answer
+    that person.
     """
     shown = ("team", "formed_at")
     hidden = dict.fromkeys(("condition", "set", "round", "rounds", "round_at", "waiting"))
@@ -167,14 +214,14 @@ def _masked_member(member: JsonObject) -> JsonObject:
     return member | {"step": None, "left": left}
 
 
-def masked_order_ranks(study: Study, masks: Mapping[str, str]) -> list[int] | None:
+def masked_order_ranks(study: Study, masks: Masks | None) -> list[int] | None:
     """Return by which number each order of the design is sorted while blind; None: by its place in the design.
 
     The design's own sequence of orders would tell which letter stands for which condition.
     """
-    if not masks:
+    if masks is None:
         return None
-    orders = [[masks[name] for name in order] for order in study.design.orders]
+    orders = [[masks.of(name) for name in order] for order in study.design.orders]
     return [sorted(orders).index(order) for order in orders]
 
 
@@ -183,8 +230,8 @@ def no_curves(kind: str) -> JsonObject:
     return {"kind": kind, "rounds": [], "conditions": [], "pending": 0, "blind": True}
 
 
-def _masked_study(study: JsonObject, masks: Mapping[str, str]) -> JsonObject:
-    return study | {"conditions": sorted(masks[name] for name in study["conditions"])}
+def _masked_study(study: JsonObject, masks: Masks) -> JsonObject:
+    return study | {"conditions": sorted(masks.of(name) for name in study["conditions"])}
 
 
 def _sighted(connection: Connection, number: int) -> set[str]:

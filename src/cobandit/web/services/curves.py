@@ -116,7 +116,7 @@ class Curves:
         """Return the curves synchronously, with the caller's connection; one call at a time."""
         viewer.require("participants")
         study = stored_study(connection, number)
-        if masks_for(connection, study, viewer, kind):
+        if masks_for(connection, study, viewer, kind) is not None:
             return no_curves(kind)
         known = self._known.setdefault((study.id, kind), _Known())
         known.look(connection, study.id, kind)

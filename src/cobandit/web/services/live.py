@@ -12,7 +12,7 @@ from cobandit.base.json_types import JsonObject
 from cobandit.studies import ParticipantPlan, StudyDesign, TeamPlace
 from cobandit.studies.journey import Step, journey
 from cobandit.web.roles import Viewer
-from cobandit.web.services.blinding import masked_live, masked_order_ranks, masks_for
+from cobandit.web.services.blinding import Masks, masked_live, masked_order_ranks, masks_for
 from cobandit.web.services.recruiting import unfilled_links
 from cobandit.web.services.studies import about, availability_fields, counts_of, stored_study
 from cobandit.web.storage.answers import answered_steps
@@ -80,17 +80,17 @@ class Live:
         viewer.require("participants")
         study = stored_study(connection, number)
         masks = masks_for(connection, study, viewer, wanted.kind)
-        ranks = masked_order_ranks(study, masks)
-        view = masked_live(self._view(connection, study, wanted, since, ranks), masks)
+        view = masked_live(self._view(connection, study, wanted, since, masks), masks)
         for entry in view["participants"]:
             give_link(entry, viewer, base)
         return json.dumps(view, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
     def _view(
-        self, connection: Connection, study: Study, wanted: Listing, since: int | None, ranks: Sequence[int] | None
+        self, connection: Connection, study: Study, wanted: Listing, since: int | None, masks: Masks | None
     ) -> JsonObject:
-        now = now_ms()
-        total, people = list_people(connection, study, wanted, now, ranks)
+        now, ranks = now_ms(), masked_order_ranks(study, masks)
+        shares = masks is None or not masks.rounds
+        total, people = list_people(connection, study, wanted, now, ranks, shares=shares)
         if since is not None and since <= now:  # otherwise the clock was set back, and it is unknown what is new
             # Neither of the two changes a time of the participant.
             whole = happened_since(connection, study.label, ("participant-removed", "participant-restored"), since)

@@ -16,7 +16,7 @@ from cobandit.studies.journey import Step, attention_results, journey, wrong_qui
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
 from cobandit.web.refusals import not_found
 from cobandit.web.roles import Viewer
-from cobandit.web.services.blinding import masked_person, masked_rounds, masks_for
+from cobandit.web.services.blinding import ROBOT, masked_person, masked_rounds, masks_for
 from cobandit.web.services.live import give_link, participant_entry, plan_of
 from cobandit.web.services.studies import about, stored_study
 from cobandit.web.storage.answers import StoredAnswers, answers_of, count_answers
@@ -60,6 +60,9 @@ async def participant_view(
         team = team_of(connection, person.id)
         plan = plan_of(study, person, team)
         answers = answers_of(connection, person.id)
+        masks = masks_for(connection, study, viewer, person.kind)
+        without = ROBOT if masks is not None and masks.robot else None
+        events, events_total = latest_events(connection, person.id, MOST_EVENTS_SHOWN, without)
         entry = participant_entry(
             person,
             study,
@@ -77,18 +80,15 @@ async def participant_view(
             "team": None if team is None else team.public_id,
             "answers": [_answers_view(design, plan, given) for given in answers],
             "episodes": [] if plan is None else _episodes_view(connection, plan, person.id),
-            "events": [
-                {"at": event.at, "kind": event.kind, "data": event.data}
-                for event in latest_events(connection, person.id, MOST_EVENTS_SHOWN)
-            ],
-            "events_total": count_events(connection, person.id),
+            "events": [{"at": event.at, "kind": event.kind, "data": event.data} for event in events],
+            "events_total": events_total,
         }
         if design.rewards.graded:
             view["scored"] = True
         if design.task.layers:
             view["layers"] = [[list(labels) for labels in layer] for layer in (design.task.arms, *design.task.layers)]
         give_link(view, viewer, base)
-        return masked_person(view, masks_for(connection, study, viewer, person.kind))
+        return masked_person(view, masks)
 
     return await database.ask(ask, heavy=True)
 

@@ -1,8 +1,8 @@
 """The lobby and the teams of a study, for researchers who watch: who waits for whom, takeovers, services.
 
 While the viewer is blind, conditions and everything that tells one apart are left out: the set that a team plays, seats
-of services, the agents that took over, names of services. If people meet in some conditions only, a blind view has no
-rounds, waits and takeovers at all. No view holds an arm that a person chose.
+of services, the agents that took over, names of services. If people meet in some conditions only, or play different
+numbers of rounds, a blind view has no rounds, waits and takeovers at all. No view holds an arm that a person chose.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cobandit.studies.design import Group
 from cobandit.studies.group_checks import players_of
 from cobandit.studies.journey import Step
 from cobandit.web.roles import Viewer
-from cobandit.web.services.blinding import masked_teams, masks_for, tells_people_apart
+from cobandit.web.services.blinding import masked_teams, masks_for, teams_tell_conditions
 from cobandit.web.services.live import CHEAP_SECONDS, SHARE_OF_TIME
 from cobandit.web.services.lobby import PRESENT_MS, is_expired
 from cobandit.web.services.people import steps_of
@@ -72,7 +72,7 @@ class TeamMonitor:
     ) -> JsonObject:
         """Return the view synchronously, with the caller's connection."""
         study, now = stored_study(connection, number), now_ms()
-        blind = bool(masks_for(connection, study, viewer, kind))
+        blind = masks_for(connection, study, viewer, kind) is not None
         view: JsonObject = {"now": now, "kind": kind, "blind": blind, "group": None, "lobby": [], "teams": []}
         view |= {"total": 0, "offset": offset, "counts": None}
         if study.design.group is not None:
@@ -85,7 +85,7 @@ class TeamMonitor:
                 "total": total,
                 "counts": asdict(counts),
             }
-            if blind and tells_people_apart(study.design):
+            if blind and teams_tell_conditions(study.design):
                 view = masked_teams(view)
         return view | {"services": self._services.view(connection, study, blind=blind)}
 

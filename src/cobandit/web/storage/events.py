@@ -74,12 +74,17 @@ def events_of_kind(connection: Connection, participant: int, kind: str) -> list[
     return [Event(row.at, row.kind, json.loads(row.data)) for row in rows]
 
 
-def latest_events(connection: Connection, participant: int, limit: int) -> list[Event]:
-    """Return the last things that happened, the first of them first."""
-    rows = connection.execute(
-        select(events).where(events.c.participant_id == participant).order_by(events.c.id.desc()).limit(limit)
-    ).all()
-    return [Event(row.at, row.kind, json.loads(row.data)) for row in reversed(rows)]
+def latest_events(connection: Connection, participant: int, limit: int, without: str | None) -> tuple[list[Event], int]:
+    """Return the last things that happened, the first of them first, and how many there are.
+
+    Events whose kind begins with ``without`` are left out.
+    """
+    wanted = [events.c.participant_id == participant]
+    if without is not None:
+        wanted.append(~events.c.kind.startswith(without, autoescape=True))
+    rows = connection.execute(select(events).where(*wanted).order_by(events.c.id.desc()).limit(limit)).all()
+    total = connection.scalar(select(func.count()).select_from(events).where(*wanted)) or 0
+    return [Event(row.at, row.kind, json.loads(row.data)) for row in reversed(rows)], total
 
 
 def count_events(connection: Connection, participant: int, kinds: Sequence[str] = ()) -> int:

@@ -68,9 +68,18 @@ def headcounts(connection: Connection, study: Study, now: int) -> Iterator[Headc
 
 
 def list_people(
-    connection: Connection, study: Study, wanted: Listing, now: int, order_ranks: Sequence[int] | None = None
+    connection: Connection,
+    study: Study,
+    wanted: Listing,
+    now: int,
+    order_ranks: Sequence[int] | None = None,
+    *,
+    shares: bool = True,
 ) -> tuple[int, list[Participant]]:
-    """Return how many people fit, and those on the page; ``order_ranks`` sorts orders otherwise than the design."""
+    """Return how many people fit, and those on the page; ``order_ranks`` sorts orders otherwise than the design.
+
+    Progress includes the share that is played of an episode; without ``shares``, finished steps alone.
+    """
     fits = _fits(study, wanted, now)
     total = connection.scalar(select(func.count()).select_from(participants).where(fits)) or 0
     query = ALL_PARTICIPANTS.where(fits)
@@ -80,7 +89,7 @@ def list_people(
         done, finished = _steps_done(study.id, wanted.kind), _episodes_done(study, wanted.kind)
         query = query.outerjoin(done, done.c.participant_id == participants.c.id)
         query = query.outerjoin(finished, finished.c.participant_id == participants.c.id)
-        key = _progress(study.design, done, finished)
+        key = _progress(study.design, done, finished, shares=shares)
     ordered = [ties] if key is None else [key, ties]
     query = query.order_by(*(column.desc() if wanted.down else column.asc() for column in ordered))
     return total, [participant_of(row) for row in connection.execute(query.offset(wanted.offset).limit(wanted.limit))]
@@ -139,9 +148,9 @@ def _episodes_done(study: Study, kind: str) -> Any:
     return theirs.group_by(episodes.c.participant_id).subquery("played")
 
 
-def _progress(design: StudyDesign, done: Any, finished: Any) -> ColumnElement[float]:
-    """Return the completed steps, with the fraction of the current episode; finished participants have all."""
+def _progress(design: StudyDesign, done: Any, finished: Any, *, shares: bool) -> ColumnElement[float]:
+    """Return the completed steps, with the share of the current episode if wanted; finished participants have all."""
     last = len(journey(design).steps) - 1
     behind = func.coalesce(done.c.answered, 0) + func.coalesce(finished.c.finished, 0)
-    so_far = behind + func.coalesce(finished.c.share, 0.0)
+    so_far = behind + func.coalesce(finished.c.share, 0.0) if shares else behind
     return case((participants.c.finished_at.is_not(None), literal(float(last))), else_=so_far)

@@ -158,7 +158,8 @@ export function place({ step, episode, status }) {
   if (episode) {
     const game = episode.of > 1 ? `, game ${episode.place} of ${episode.of}` : "";
     const set = episode.practice ? `Practice${game}` : `Set ${episode.set} of ${episode.sets}${game}`;
-    return step.kind === "rest" || step.kind === "partner" ? `${set}: about to begin` : `${set}: ${number(episode.played)} of ${number(episode.rounds)} rounds`;
+    if (step.kind === "rest" || step.kind === "partner") return `${set}: about to begin`;
+    return episode.rounds === null ? `${set}: playing` : `${set}: ${number(episode.played)} of ${number(episode.rounds)} rounds`;
   }
   if (step.kind === "questionnaire") return questionnaireName(step.id);
   if (step.kind === "page") return pageName(step.id);

@@ -348,7 +348,7 @@ function newRow(one) {
 const idle = (one) => (one.last_seen === null ? null : Math.max(0, (Date.now() + behind - one.last_seen) / 1000));
 /** @param {Listed} one */
 const share = (one) => (one.status === "finished" ? 1 :
-  (one.progress.done + (one.episode ? one.episode.played / one.episode.rounds : 0)) / one.progress.total);
+  (one.progress.done + (one.episode?.rounds ? (one.episode.played ?? 0) / one.episode.rounds : 0)) / one.progress.total);
 
 /** @param {ReturnType<typeof newRow>} made */
 function showRow({ parts, one, button }) {

@@ -68,7 +68,7 @@ function showFacts(person) {
   ];
   find("facts").replaceChildren(...facts.filter(([, value]) => value).map(([name, value]) => fact(name, value)));
   const lost = [
-    plural(person.rounds.played, "round"), plural(person.answers.length, "answered step"), plural(person.events_total, "event"),
+    person.rounds.played === null ? "all rounds" : plural(person.rounds.played, "round"), plural(person.answers.length, "answered step"), plural(person.events_total, "event"),
   ];
   if (find("remove")) {
     find("remove").hidden = person.status === "removed" || person.status === "invited";
@@ -172,7 +172,7 @@ function showEpisode(person, episode) {
   const { words } = person.study;
   find("episode-facts").replaceChildren(
     fact("Condition", episode.condition),
-    fact("Rounds", `${number(episode.played)} of ${number(episode.rounds)}`),
+    fact("Rounds", episode.rounds === null ? episode.finished_at === null ? "playing" : "finished" : `${number(episode.played)} of ${number(episode.rounds)}`),
     ...(person.blind ? [] : [person.scored ? fact("Points", number(episode.good, 1)) : fact(words.good, number(episode.good)), fact("Task regret", number(episode.regret, 2))]),
     fact("Mean reaction", seconds(episode.reaction_ms)),
     fact("Opened", moment(episode.opened_at)),
@@ -269,12 +269,15 @@ function showRounds(person, episode, found) {
     class: `${round.reward ? "good" : "bad"}${round.regret !== null && round.regret < 1e-12 ? " best" : ""}`,
     title: `Round ${round.t}: ${round.arms.map((arm, seat) => chosenArm(arm, seat, round.t)).join(" + ")}, ${outcome(round.reward)}`,
   })));
-  find("pager").hidden = found.played <= PAGE;
+  const played = found.played ?? 0; // null: the number of rounds would tell a blind account the condition
+  find("rounds-scroll").hidden = found.played === null;
+  find("rounds-hidden").hidden = found.played !== null;
+  find("pager").hidden = played <= PAGE;
   const last = first + found.rounds.length - 1;
-  say(find("page-note"), `Rounds ${number(first)} to ${number(last)} of ${number(found.played)}`);
+  say(find("page-note"), `Rounds ${number(first)} to ${number(last)} of ${number(played)}`);
   const [earlier, later] = find("pager").querySelectorAll("button");
   earlier.disabled = first <= 1;
-  later.disabled = last >= found.played;
+  later.disabled = last >= played;
   find("panel").dataset.shown = `${episode.number} ${first}`;
 }
 
