@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +36,39 @@ Check = Callable[..., None]
 
 
 class Server(Site):
-    """A server with one study, and a researcher's program that sees the conditions."""
+    """A server with some studies of one design, of which a test uses one at a time."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder, DESIGN, seed=11)
+    def __init__(self, folder: Path, studies: int = 1) -> None:
+        self._names = [DESIGN.name, *(f"{DESIGN.name}-{number}" for number in range(2, studies + 1))]
+        super().__init__(folder, *(replace(DESIGN, name=name) for name in self._names), seed=11)
+        self.number, self.study = 1, DESIGN.name
         self.admin.post("/api/admin/studies/1/unblind")
+
+    def next_study(self) -> None:
+        """Go on with a study in which nobody has taken part; the researcher's program sees its conditions."""
+        self.number, self.study = self.number + 1, self._names[self.number]
+        self.admin.post(f"/api/admin/studies/{self.number}/unblind")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with contextlib.closing(Server(tmp_path_factory.mktemp("admin"), 20)) as server:
+        yield server
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with contextlib.closing(Server(tmp_path)) as server:
-        yield server
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """The server that tests share, with the next study; a server with one study where a test is marked ``ALONE``."""
+    if getattr(request, "param", "") == "alone":
+        with contextlib.closing(Server(request.getfixturevalue("tmp_path"))) as server:
+            yield server
+        return
+    server = request.getfixturevalue("shared")
+    server.next_study()
+    yield server
+
+
+ALONE = pytest.mark.parametrize("server", ["alone"], indirect=True)
 
 
 class Visit:
@@ -58,10 +81,10 @@ class Visit:
         page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
 
     def login(self) -> Any:
-        self.page.goto(f"{self.server.address}/admin/studies/1")
+        self.page.goto(f"{self.server.address}/admin/studies/{self.server.number}")
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.keyboard.press("Enter")
-        self.page.wait_for_url(f"{self.server.address}/admin/studies/1")
+        self.page.wait_for_url(f"{self.server.address}/admin/studies/{self.server.number}")
         return self.page
 
 
@@ -78,6 +101,7 @@ def row(page: Any, name: str) -> Any:
     return page.locator(f'#people tr[data-participant="{name}"]')
 
 
+@ALONE
 def test_a_wrong_password_then_the_right_one(visit: Callable[..., Visit], server: Server) -> None:
     opened = visit()
     page = opened.page
@@ -115,7 +139,7 @@ def test_a_request_that_a_logout_overtakes_leads_nowhere(
     elsewhere: list[str] = []
     page.on("response", lambda answer: refused.append(answer.url) if answer.status == 401 else None)
     page.on("request", lambda request: elsewhere.append(request.url) if "/admin/login" in request.url else None)
-    server.arrive("quick")  # a tick, after which the page asks in vain, and again later
+    server.arrive(server.study)  # a tick, after which the page asks in vain, and again later
     until(page, lambda: len(refused) > 1 or elsewhere)
     assert elsewhere == []
     held[0].fulfill(status=303, headers={"location": "/admin/login"})
@@ -126,18 +150,18 @@ def test_the_monitor_follows_a_participant(visit: Callable[..., Visit], server: 
     opened = visit()
     page = opened.login()
     page.get_by_text("No participants yet.").wait_for()
-    token = server.arrive("quick")
+    token = server.arrive(server.study)
     name = server.name(token)
     mine = row(page, name)
     expect(mine.locator(".badge")).to_have_text("active")
     page.locator("#search").fill(name[:5])
     page.locator("#search").press("End")
-    server.go_on(token, "quick", "episode-0")
+    server.go_on(token, server.study, "episode-0")
     server.send(token, 0, 1, 3)
     mine.get_by_text("Set 1 of 2, game 1 of 2: 3 of 4 rounds").wait_for()
     expect(page.locator("#search")).to_be_focused()  # nothing was torn from under the hands
     expect(page.locator("#curves .empty")).to_be_visible()
-    server.go_on(token, "quick")
+    server.go_on(token, server.study)
     mine.get_by_text("finished", exact=True).wait_for()
     expect(mine.get_by_text("100 %")).to_be_visible()
     expect(page.locator("#curves .plot")).to_have_attribute("data-n", "1 1")
@@ -155,17 +179,17 @@ def test_the_monitor_goes_on_without_the_stream(visit: Callable[..., Visit], ser
     opened.page.route("**/stream", lambda route: route.abort())
     page = opened.login()
     page.get_by_text("updated every few seconds").wait_for()
-    name = server.name(server.arrive("quick"))
+    name = server.name(server.arrive(server.study))
     row(page, name).wait_for()
 
 
 def test_a_server_that_is_gone_is_said_so(visit: Callable[..., Visit], server: Server) -> None:
     opened = visit()
     page = opened.login()
-    name = server.name(server.arrive("quick"))
+    name = server.name(server.arrive(server.study))
     row(page, name).wait_for()
     page.route("**/live*", lambda route: route.abort())
-    server.arrive("quick")  # a tick, after which the page asks in vain
+    server.arrive(server.study)  # a tick, after which the page asks in vain
     page.get_by_text("The server cannot be reached.").wait_for()
     assert row(page, name).is_visible()
     page.unroute("**/live*")
@@ -175,8 +199,8 @@ def test_a_server_that_is_gone_is_said_so(visit: Callable[..., Visit], server: S
 def test_pages_of_people(visit: Callable[..., Visit], server: Server) -> None:
     """A hundred at a time, sorted by the server; a change on the page shown comes by itself."""
     labels = [f"label-{place:03d}" for place in range(104)]
-    server.admin.post("/api/admin/studies/1/links", json={"labels": labels})
-    token = server.arrive("quick")
+    server.admin.post(f"/api/admin/studies/{server.number}/links", json={"labels": labels})
+    token = server.arrive(server.study)
     page = visit().login()
     people = page.locator("#people tbody tr")
     expect(people).to_have_count(100)
@@ -190,15 +214,15 @@ def test_pages_of_people(visit: Callable[..., Visit], server: Server) -> None:
     expect(people).to_have_count(100)
     expect(people.first).to_contain_text(server.name(token))
     expect(people.first).to_contain_text("Questions about the person")
-    server.admin.delete(f"/api/admin/studies/1/participants/{server.name(token)}")
+    server.admin.delete(f"/api/admin/studies/{server.number}/participants/{server.name(token)}")
     expect(page.locator("#shown")).to_have_text("104 participants")  # somebody else has come onto the page, unchanged
     expect(people).to_have_count(100)
 
 
 def test_kinds_search_and_sorting(visit: Callable[..., Visit], server: Server) -> None:
-    server.admin.post("/api/admin/studies/1/links", json={"labels": ["Ada", "Grace"]})
-    demo = server.name(server.arrive("quick", demo=True))
-    token = server.arrive("quick")
+    server.admin.post(f"/api/admin/studies/{server.number}/links", json={"labels": ["Ada", "Grace"]})
+    demo = server.name(server.arrive(server.study, demo=True))
+    token = server.arrive(server.study)
     page = visit().login()
     people = page.locator("#people tbody tr")
     people.nth(2).wait_for()
@@ -229,8 +253,8 @@ def test_kinds_search_and_sorting(visit: Callable[..., Visit], server: Server) -
 
 
 def test_one_participant_round_by_round(visit: Callable[..., Visit], server: Server) -> None:
-    token = server.arrive("quick", recruiting={"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"})
-    server.go_on(token, "quick")
+    token = server.arrive(server.study, recruiting={"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"})
+    server.go_on(token, server.study)
     name = server.name(token)
     opened = visit()
     page = opened.login()
@@ -244,7 +268,7 @@ def test_one_participant_round_by_round(visit: Callable[..., Visit], server: Ser
     page.keyboard.press("End")
     expect(tabs.last).to_have_attribute("aria-selected", "true")
     expect(page.locator("#panel")).to_have_attribute("data-shown", "3 1")
-    told = server.admin.get(f"/api/admin/studies/1/participants/{name}/episodes/3").json()["rounds"]
+    told = server.admin.get(f"/api/admin/studies/{server.number}/participants/{name}/episodes/3").json()["rounds"]
     for i, one in enumerate(told):
         cells = rounds.nth(i).locator("th, td").all_inner_texts()
         labels = [DESIGN.task.arms[agent][arm] for agent, arm in enumerate(one["arms"])]
@@ -258,13 +282,13 @@ def test_one_participant_round_by_round(visit: Callable[..., Visit], server: Ser
 
 
 def test_deleting_asks_for_the_id(visit: Callable[..., Visit], server: Server) -> None:
-    token = server.arrive("quick")
-    server.go_on(token, "quick")
+    token = server.arrive(server.study)
+    server.go_on(token, server.study)
     name = server.name(token)
     opened = visit()
     opened.login()
     page = opened.page
-    page.goto(f"{server.address}/admin/studies/1/participants/{name}")
+    page.goto(f"{server.address}/admin/studies/{server.number}/participants/{name}")
     page.locator("#rounds tbody tr").first.wait_for()
     page.get_by_role("button", name="Delete …").click()
     dialog = page.get_by_role("dialog")
@@ -282,7 +306,7 @@ def test_deleting_asks_for_the_id(visit: Callable[..., Visit], server: Server) -
     expect(page.locator("#delete-id")).to_be_focused()
     page.keyboard.type(name)
     confirm.click()
-    page.wait_for_url("**/admin/studies/1*")
+    page.wait_for_url(f"**/admin/studies/{server.number}*")
     page.get_by_text(f"{name} was deleted").wait_for()
     page.get_by_text("No participants yet.").wait_for()
     assert server.http.get(f"/api/participants/{token}").status_code == 404
@@ -304,7 +328,7 @@ def test_links_are_made_and_copied_whatever_the_labels_are(visit: Callable[..., 
     listed.first.get_by_role("button").click()
     page.get_by_text("Link copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == server.admin.get("/api/admin/studies/1/links").json()[-1]["url"]
+    assert copied == server.admin.get(f"/api/admin/studies/{server.number}/links").json()[-1]["url"]
     dialog.get_by_role("button", name="Copy all").click()
     page.get_by_text("5 links copied").wait_for()
     accessible(page)
@@ -319,14 +343,14 @@ def test_links_are_made_and_copied_whatever_the_labels_are(visit: Callable[..., 
 
 
 def test_export_close_and_open(visit: Callable[..., Visit], server: Server) -> None:
-    server.go_on(server.arrive("quick"), "quick")
+    server.go_on(server.arrive(server.study), server.study)
     opened = visit()
     page = opened.login()
     page.get_by_role("button", name="Export …").click()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download").click()
-    assert waiting.value.suggested_filename == "quick-v3-real-csv.zip"
-    page.get_by_text("quick-v3-real-csv.zip is ready.").wait_for()
+    assert waiting.value.suggested_filename == f"{server.study}-v3-real-csv.zip"
+    page.get_by_text(f"{server.study}-v3-real-csv.zip is ready.").wait_for()
     page.keyboard.press("Escape")
     for state, label, number in (
         ("closed", "No new participants", ""),
@@ -345,13 +369,14 @@ def test_export_close_and_open(visit: Callable[..., Visit], server: Server) -> N
         expect(page.locator("#places")).to_have_text("1 of 7 places taken" if number else "")
         expect(page.locator("#link-note")).to_contain_text("refuses people" if state == "closed" else "")
         expect(page.locator("#link-note")).to_be_visible(visible=state == "closed")
-        assert server.admin.get("/api/admin/studies").json()["studies"][0]["state"] == state
+        studies = server.admin.get("/api/admin/studies").json()["studies"]
+        assert {study["id"]: study["state"] for study in studies}[server.number] == state
     assert opened.complaints == []
 
 
 def test_conditions_are_hidden_until_somebody_asks(visit: Callable[..., Visit], server: Server) -> None:
-    server.go_on(server.arrive("quick"), "quick")
-    server.admin.post("/api/admin/studies/1/blind")
+    server.go_on(server.arrive(server.study), server.study)
+    server.admin.post(f"/api/admin/studies/{server.number}/blind")
     opened = visit()
     page = opened.login()
     expect(page.locator("#conditions tbody")).to_contain_text("A")
@@ -371,7 +396,7 @@ def test_conditions_are_hidden_until_somebody_asks(visit: Callable[..., Visit], 
 
 def test_two_hundred_people_with_any_labels_fit(visit: Callable[..., Visit], server: Server, fits: Check) -> None:
     labels = ["word " * 35, "x" * 190, *NASTY, *(f"Person {i}" for i in range(194))]
-    server.admin.post("/api/admin/studies/1/links", json={"labels": labels})
+    server.admin.post(f"/api/admin/studies/{server.number}/links", json={"labels": labels})
     opened = visit(viewport={"width": 390, "height": 844}, color_scheme="dark")
     page = opened.login()
     page.locator("#people tbody tr").nth(99).wait_for()  # a page of them
@@ -389,7 +414,7 @@ def test_two_hundred_people_with_any_labels_fit(visit: Callable[..., Visit], ser
     last = page.locator("#people tbody tr").last
     last.scroll_into_view_if_needed()
     before = page.evaluate("scrollY")
-    name = server.name(server.arrive("quick"))  # somebody comes in at the top of the table
+    name = server.name(server.arrive(server.study))  # somebody comes in at the top of the table
     row(page, name).wait_for()
     assert last.is_visible()
     assert page.evaluate("scrollY") >= before
@@ -398,6 +423,7 @@ def test_two_hundred_people_with_any_labels_fit(visit: Callable[..., Visit], ser
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@ALONE
 def test_every_page_fits_and_can_be_used_by_all(
     visit: Callable[..., Visit], server: Server, fits: Check, width: int, scheme: str
 ) -> None:
@@ -442,12 +468,13 @@ def test_every_page_fits_and_can_be_used_by_all(
 
 def test_every_page_is_under_its_policy(visit: Callable[..., Visit], server: Server, strict: Check) -> None:
     opened = visit()
-    for address in ("/", "/admin/login", "/s/quick", "/nowhere"):
+    for address in ("/", "/admin/login", f"/s/{server.study}", "/nowhere"):
         opened.page.goto(server.address + address)
         strict(opened.page)
     strict(opened.login())
 
 
+@ALONE
 def test_from_the_home_page_to_the_demo(visit: Callable[..., Visit], server: Server) -> None:
     opened = visit()
     page = opened.page
