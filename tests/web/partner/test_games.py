@@ -266,15 +266,14 @@ def test_a_partner_of_the_library_moves_to_the_service(on_sqlite):
     assert (choice.round, choice.arm) == (13, partner.choose())
 
 
-@pytest.mark.parametrize("change", [{"seat": 0}, {"agent": "naive-ucb"}, {"observation": "missed-known"}])
-def test_a_state_of_another_team_is_refused(on_sqlite, change):
-    game = begin(on_sqlite)
-    client = on_sqlite.client()
-    setting = {key: TEAM[key] for key in TEAM if key != "team"} | {"options": {}} | change
-    client.create_team("other", **setting)
-    with pytest.raises(PartnerError) as refused:
-        client.new_game("other", "g", state=game.state())
-    assert refused.value.status in (409, 422)
+def test_a_state_of_another_team_is_refused(on_sqlite):
+    game, client = begin(on_sqlite), on_sqlite.client()
+    for change in ({"seat": 0}, {"agent": "naive-ucb"}, {"observation": "missed-known"}):
+        setting = {key: TEAM[key] for key in TEAM if key != "team"} | {"options": {}} | change
+        client.create_team(name := next(iter(change)), **setting)
+        with pytest.raises(PartnerError) as refused:
+            client.new_game(name, "g", state=game.state())
+        assert refused.value.status in (409, 422)
 
 
 def test_deleting_leaves_nothing_behind(service):
@@ -331,21 +330,17 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("body", WRONG)
-def test_a_wrong_report_is_refused_and_changes_nothing(on_sqlite, body):
-    game = begin(on_sqlite)
+NO_JSON = [b"", b"{", b"[1]", b'{"round":1,"reward":NaN}', b'{"round":' + b"9" * 5000 + b"}"]
+
+
+def test_a_wrong_report_is_refused_and_changes_nothing(on_sqlite):
+    game, http = begin(on_sqlite), on_sqlite.http()
     before = game.state()
-    answer = on_sqlite.http().post(f"{PATH}/observe", json=body)
-    assert answer.status_code == 422
-    assert answer.json()["message"]
-    assert game.state() == before
-
-
-@pytest.mark.parametrize("body", [b"", b"{", b"[1]", b'{"round":1,"reward":NaN}', b'{"round":' + b"9" * 5000 + b"}"])
-def test_a_body_that_is_no_json_is_refused(on_sqlite, body):
-    begin(on_sqlite)
-    answer = on_sqlite.http().post(f"{PATH}/observe", content=body, headers={"content-type": "application/json"})
-    assert answer.status_code == 422, answer.text
+    for body in (*(json.dumps(wrong).encode() for wrong in WRONG), *NO_JSON):
+        answer = http.post(f"{PATH}/observe", content=body, headers={"content-type": "application/json"})
+        assert answer.status_code == 422, body
+        assert answer.json()["message"]
+        assert game.state() == before, body
 
 
 TEAMS = [
@@ -374,11 +369,11 @@ TEAMS = [
 ]
 
 
-@pytest.mark.parametrize("change", TEAMS)
-def test_a_wrong_team_is_refused(on_sqlite, change):
-    answer = on_sqlite.http().post("/v1/teams", json=TEAM | change)
-    assert answer.status_code == 422, answer.text
-    assert on_sqlite.http().get("/v1/teams").json() == {"teams": []}
+def test_a_wrong_team_is_refused(on_sqlite):
+    http = on_sqlite.http()
+    for change in TEAMS:
+        assert http.post("/v1/teams", json=TEAM | change).status_code == 422, change
+        assert http.get("/v1/teams").json() == {"teams": []}, change
 
 
 def test_teams_and_games_are_created_once(service):
@@ -437,14 +432,14 @@ def test_a_game_with_many_open_rounds_moves(on_sqlite):
         assert len(played.view()["open"]) == 1999
 
 
-@pytest.mark.parametrize("name", [".", ".."])
-def test_names_that_addresses_cannot_hold_are_refused(on_sqlite, name):
+def test_names_that_addresses_cannot_hold_are_refused(on_sqlite):
     """Clients and proxies remove such a part of an address, so nobody could play or delete the game."""
     begin(on_sqlite)
     http = on_sqlite.http()
-    for answer in (http.post("/v1/teams", json=TEAM | {"team": name}), http.post(PATH[:-2], json={"game": name})):
-        assert answer.status_code == 422
-        assert "letters" in answer.json()["message"]
+    for name in (".", ".."):
+        for answer in (http.post("/v1/teams", json=TEAM | {"team": name}), http.post(PATH[:-2], json={"game": name})):
+            assert answer.status_code == 422
+            assert "letters" in answer.json()["message"]
 
 
 def test_errors_name_the_keys_of_the_request(on_sqlite):

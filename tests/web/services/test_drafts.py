@@ -151,13 +151,13 @@ class TestBadInput:
             ({"text": "x" * (LONGEST_DRAFT + 1)}, "at most 400,000 bytes"),
         ],
     )
-    def test_new_drafts(self, admin: httpx.Client, body: dict[str, Any], words: str) -> None:
-        answer = admin.post(API, json=body)
+    def test_new_drafts(self, shared_admin: httpx.Client, body: dict[str, Any], words: str) -> None:
+        answer = shared_admin.post(API, json=body)
         assert answer.status_code == 422
         assert words in answer.json()["message"]
 
-    def test_broken_letters(self, admin: httpx.Client) -> None:
-        answer = admin.post(API, content=b'{"text": "\\ud800"}', headers={"content-type": "application/json"})
+    def test_broken_letters(self, shared_admin: httpx.Client) -> None:
+        answer = shared_admin.post(API, content=b'{"text": "\\ud800"}', headers={"content-type": "application/json"})
         assert answer.status_code == 422
 
     @pytest.mark.parametrize(
@@ -174,14 +174,14 @@ class TestBadInput:
             {"op": "set", "path": [], "value": 1},
         ],
     )
-    def test_edits(self, admin: httpx.Client, edit: dict[str, Any]) -> None:
-        answer = admin.post(f"{API}/edit", json={"text": design_text("burger"), "edits": [edit]})
+    def test_edits(self, shared_admin: httpx.Client, edit: dict[str, Any]) -> None:
+        answer = shared_admin.post(f"{API}/edit", json={"text": design_text("burger"), "edits": [edit]})
         assert (answer.status_code, answer.json()["error"]) == (422, "invalid")
 
     @pytest.mark.parametrize("value", ["nan", "inf", "1979-05-27", "07:32:00", "9007199254740993"])
-    def test_values_that_json_lacks(self, admin: httpx.Client, value: str) -> None:
+    def test_values_that_json_lacks(self, shared_admin: httpx.Client, value: str) -> None:
         text = design_text("burger").replace("rounds = ", f"odd = {value}\nrounds = ", 1)
-        answer = admin.post(
+        answer = shared_admin.post(
             f"{API}/edit", json={"text": text, "edits": [{"op": "set", "path": ["title"], "value": "T"}]}
         )
         assert answer.status_code == (422 if value == "nan" else 200)  # nan differs from itself
@@ -189,10 +189,10 @@ class TestBadInput:
             assert f"odd = {value}\n" in answer.json()["text"]
             assert answer.json()["problem"]["path"] == ["odd"]
 
-    def test_bodies_may_hold_a_design_and_no_more(self, admin: httpx.Client) -> None:
+    def test_bodies_may_hold_a_design_and_no_more(self, shared_admin: httpx.Client) -> None:
         text = "# " + "x" * (LONGEST_DRAFT - 2)
-        assert admin.post(f"{API}/edit", json={"text": text}).status_code == 200
-        large = admin.post(f"{API}/edit", json={"text": "x" * LARGEST_DESIGN_BODY})
+        assert shared_admin.post(f"{API}/edit", json={"text": text}).status_code == 200
+        large = shared_admin.post(f"{API}/edit", json={"text": "x" * LARGEST_DESIGN_BODY})
         assert (large.status_code, large.json()["message"]) == (413, "A request may have 512 KB.")
 
     def test_assistants_may_not(self, site: Any) -> None:
