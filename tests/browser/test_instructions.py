@@ -9,6 +9,7 @@ import pytest
 from tests.browser.accessibility import violations
 from tests.browser.participants import Check, Invite, at, expect
 from tests.browser.site import Site
+from tests.parameters import quick
 
 RUNNING = "() => document.getAnimations().filter((animation) => animation.playState === 'running').length"
 SCENES = {
@@ -26,7 +27,7 @@ def reading(guest: Invite, site: Site, study: str, **options: Any) -> Any:
     return at(guest(**options).tab(f"/p/{token}"), "instructions")
 
 
-@pytest.mark.parametrize("study", SCENES)
+@pytest.mark.parametrize("study", quick(SCENES, ["shop", "den", "tea"]))
 def test_a_round_without_motion_stands_still_and_has_words(guest: Invite, site: Site, fits: Check, study: str) -> None:
     page = reading(guest, site, study)
     expect(page.locator(SCENES[study])).to_be_visible()
@@ -41,7 +42,7 @@ def test_a_round_without_motion_stands_still_and_has_words(guest: Invite, site: 
         assert violations(page) == []
 
 
-@pytest.mark.parametrize("study", SCENES)
+@pytest.mark.parametrize("study", quick(SCENES, ["shop", "den"]))
 def test_a_round_plays_once_and_again_when_asked(guest: Invite, site: Site, study: str) -> None:
     page = reading(guest, site, study, reduced_motion="no-preference", viewport={"width": 1366, "height": 800})
     again = page.get_by_role("button", name="Play the example again")

@@ -11,6 +11,7 @@ import pytest
 
 from cobandit.experiments import Panel, PanelResult
 from cobandit.report.simulation.page import write_page
+from tests.parameters import quick
 
 Open = Callable[..., Any]
 Check = Callable[..., None]
@@ -72,7 +73,7 @@ def test_it_runs_no_strings(visit: Open, small_report: Path, strict: Check) -> N
     strict(visit(small_report).page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", quick(["light", "dark"], ["dark"]))
 def test_every_panel_drew_all_its_curves(visit: Open, report: Path, results: list[PanelResult], scheme: str) -> None:
     opened = visit(report, color_scheme=scheme)
     assert opened.page.locator("figure.chart").count() == len(results)
@@ -192,7 +193,7 @@ def test_fits_the_screen_in_light_and_dark(visit: Open, report: Path, fits: Chec
     fits(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", quick(["light", "dark"], ["dark"]))
 def test_prints_still_charts_in_light_colours(
     visit: Open, report: Path, results: list[PanelResult], fits: Check, scheme: str
 ) -> None:

@@ -403,18 +403,6 @@ class TestFallingBack:
         assert film.evaluate("(film) => film.currentTime > 0.9 * film.duration")
         assert skipped(site, token) == []
 
-    def test_without_films_there_is_the_drawn_shop(self, visit: Visit, site: Site) -> None:
-        token = site.someone("shop")
-        context = visit("about:blank", script=NO_WEBGL, **MOTION).context
-        context.route("**/clips/**", lambda route: route.abort())
-        page = context.new_page()
-        page.goto(f"{site.address}/p/{token}")
-        expect(page.locator(".stage")).to_have_attribute("data-mode", "drawn")
-        expect(page.locator(".stage .shop")).to_be_visible()
-        choose(page, 1)
-        shown(page, 1)
-        assert site.state(token)["episode"]["played"] == 1
-
     def test_while_the_kitchen_is_on_its_way_the_shop_is_drawn(self, visit: Visit, site: Site) -> None:
         token = site.someone("shop")
         page = visit("about:blank")

@@ -22,6 +22,8 @@ class TestRegistered(AgentContract):
     @pytest.fixture(autouse=True, params=FIRST, ids=label)
     def _setting(self, request: pytest.FixtureRequest) -> None:
         self.kind, self.options = request.param
+        if "legal_arms" not in request.function.__name__:
+            self.problems = SOME_PROBLEMS
 
     def make(self):
         return make_agent(self.kind, **self.options)

@@ -47,6 +47,7 @@ def test_it_is_logged_once(warm, expected) -> None:
     assert (done.stdout, done.stderr) == (expected, "")
 
 
+@pytest.mark.long
 def test_no_place_to_keep_it(expected) -> None:
     """As in a container that can only be read."""
     nowhere = "import numba.core.caching as c\nc.CacheImpl._locator_classes = []\n"

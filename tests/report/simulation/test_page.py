@@ -60,16 +60,22 @@ def data_of(page: str) -> Any:
     return json.loads(found[1])
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def everything(made_up: Make) -> list[PanelResult]:
     return [made_up(name) for name in (*PANELS, THEORY)]
 
 
-@pytest.mark.usefixtures("third_party_scripts")
-def test_one_file_with_everything_in_it(everything: list[PanelResult], tmp_path: Path) -> None:
-    page = page_of(everything, tmp_path)
-    outline = Outline(page)
-    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+@pytest.fixture(scope="module")
+def whole(everything: list[PanelResult], third_party_scripts: None, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of every panel, which takes a while to draw."""
+    folder = tmp_path_factory.mktemp("whole")
+    page = page_of(everything, folder)
+    assert [path.name for path in folder.iterdir()] == ["report.html"]
+    return page
+
+
+def test_one_file_with_everything_in_it(everything: list[PanelResult], whole: str) -> None:
+    outline = Outline(whole)
     assert all(link.startswith(("#", "data:")) for link in outline.attributes("href"))
     assert outline.attributes("src") == []
     assert [name for _, attributes in outline.elements for name in attributes if name.startswith("on")] == []
@@ -77,8 +83,8 @@ def test_one_file_with_everything_in_it(everything: list[PanelResult], tmp_path:
     assert len(ids) == len(set(ids))
     for result in everything:
         assert result.panel.name in ids
-    assert "Permission is hereby granted" in page, "uPlot's licence asks to be passed on"
-    assert len(page.encode()) < 550_000
+    assert "Permission is hereby granted" in whole, "uPlot's licence asks to be passed on"
+    assert len(whole.encode()) < 550_000
 
 
 def test_without_uplot_the_page_has_static_charts_and_says_so(
@@ -91,26 +97,25 @@ def test_without_uplot_the_page_has_static_charts_and_says_so(
     assert '<div class="static-charts"><div class="pair"><svg' in page
 
 
-def test_every_described_and_linked_id_is_there(everything: list[PanelResult], tmp_path: Path) -> None:
-    outline = Outline(page_of(everything, tmp_path))
+def test_every_described_and_linked_id_is_there(whole: str) -> None:
+    outline = Outline(whole)
     ids = set(outline.attributes("id"))
     wanted = outline.attributes("aria-describedby") + outline.attributes("aria-labelledby")
     wanted += [link[1:] for link in outline.attributes("href") if link.startswith("#")]
     assert set(wanted) <= ids
 
 
-def test_every_claim_has_its_verdict_in_words_and_numbers(everything: list[PanelResult], tmp_path: Path) -> None:
-    page = page_of(everything, tmp_path)
+def test_every_claim_has_its_verdict_in_words_and_numbers(everything: list[PanelResult], whole: str) -> None:
     verdicts = [verdict for result in everything for verdict in result.verdicts]
-    assert page.count("<tr data-outcome=") == len(verdicts)
+    assert whole.count("<tr data-outcome=") == len(verdicts)
     for word in ("holds", "does not hold", "undecided at 20 runs"):
         outcome = word.split(" at ")[0]
         expected = 2 * sum(verdict.outcome == outcome for verdict in verdicts)
-        assert len(re.findall(rf'<span aria-hidden="true">.</span> {word}</span>', page)) == expected
+        assert len(re.findall(rf'<span aria-hidden="true">.</span> {word}</span>', whole)) == expected
     assert len({verdict.outcome for verdict in verdicts}) == 3, "the made-up numbers should give all kinds"
-    assert "growth of Naive Thompson: " in page
-    assert "Partner-Aware UCB minus Naive UCB: " in page
-    assert "partner-aware-ucb - naive-ucb" not in page
+    assert "growth of Naive Thompson: " in whole
+    assert "Partner-Aware UCB minus Naive UCB: " in whole
+    assert "partner-aware-ucb - naive-ucb" not in whole
 
 
 def test_it_says_how_it_was_made(made_up: Make, tmp_path: Path) -> None:

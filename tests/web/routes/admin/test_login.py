@@ -15,6 +15,7 @@ from cobandit.web.services.accounts import add_account, change_password
 from cobandit.web.serving import prepare
 from cobandit.web.storage.logins import BROWSER_KNOWN_MS, remember_browser
 from cobandit.web.storage.values import now_ms
+from tests.parameters import quick
 
 PASSWORD = "correct horse"
 HTML = {"accept": "text/html"}
@@ -151,7 +152,7 @@ class TestKnownBrowsers:
         assert _log_in(moved, "guess") == 429
         assert _log_in(thief, "guess", "researcher-1") == 403  # counts by network, as for any stranger
 
-    @pytest.mark.parametrize("value", ["", "x" * 32, "\u00e9", "' OR 1=1 --"])
+    @pytest.mark.parametrize("value", quick(["", "x" * 32, "\u00e9", "' OR 1=1 --"], ["x" * 32]))
     def test_a_forged_cookie_changes_nothing(self, site: Any, value: str) -> None:
         client = site.client(headers={"cookie": f"{BROWSER_COOKIE}={value}".encode()})
         answers = [_log_in(client, f"guess {i}") for i in range(FAILURES_ALLOWED + 1)]
