@@ -94,11 +94,6 @@ def test_a_cookie_alone_changes_nothing(site: Any, browser_of: httpx.Client, pro
     assert browser_of.delete(f"{STUDY}/participants/{name}", headers=token_for(browser_of)).status_code == 200
 
 
-def test_a_bearer_needs_no_form(site: Any, admin: httpx.Client) -> None:
-    assert admin.post(f"{STUDY}/close").json()["open"] is False
-    assert site.query("SELECT status FROM studies") == [("closed",)]
-
-
 def test_logging_out_ends_the_login(site: Any, browser_of: httpx.Client, admin: httpx.Client) -> None:
     token = browser_of.cookies[COOKIE]
     page = browser_of.get("/admin", headers=HTML).text

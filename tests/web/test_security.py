@@ -79,19 +79,6 @@ def test_every_kind_of_answer_is_sealed(shared_site: Any, short: StudyDesign) ->
             assert response.headers["cache-control"] == "no-store", response.url
 
 
-def test_static_files_may_be_kept_by_the_hash_of_their_contents(shared_site: Any) -> None:
-    client = shared_site.client()
-    page = client.get("/s/short", headers={"accept": "text/html"}).text
-    linked = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
-    assert linked
-    for address in linked:
-        answer = client.get(address)
-        assert answer.status_code == 200, address
-        if "?v=" in address:
-            assert "immutable" in answer.headers["cache-control"]
-        assert client.get(address.split("?")[0]).headers["cache-control"] == "no-cache"
-
-
 def test_pages_need_nothing_that_the_policy_forbids(shared_site: Any) -> None:
     person = shared_site.person()
     for address in ("/", "/s/short", f"/p/{person.token}", "/nothing"):

@@ -183,19 +183,6 @@ def test_rates_are_kept(site: Any, short: StudyDesign) -> None:
     assert result.seconds >= (22 - 1) / 50  # nobody can be faster than that
 
 
-def test_rehearsals_and_people_do_not_mix(site: Any, short: StudyDesign) -> None:
-    from cobandit.web.storage.studies import find_study
-    from cobandit.web.storage.study_data import study_data
-
-    play_study(site.url, "short", 2, "softmax", login=site.login())
-    play_study(site.url, "short", 3, "softmax", kind="real")
-    with site.database.reading.connect() as connection:
-        study = find_study(connection, "short")
-        assert study is not None
-        assert [person.kind for person in study_data(connection, study).participants] == ["real"] * 3
-        assert len(study_data(connection, study, "rehearsal").participants) == 2
-
-
 def test_what_can_go_wrong_is_said(site: Any, short: StudyDesign) -> None:
     with pytest.raises(ServerUnreachable, match=r"http://127\.0\.0\.1:9 cannot be reached"):
         play_study("http://127.0.0.1:9", "short", 1, "softmax", kind="real")

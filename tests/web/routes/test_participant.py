@@ -6,11 +6,9 @@ import json
 import uuid
 from typing import Any
 
-import httpx
 import pytest
 
 from cobandit.studies import StudyDesign
-from tests.clients import PATIENCE
 
 
 def key() -> str:
@@ -126,47 +124,7 @@ def test_strange_moves_are_refused(shared_site: Any, short: StudyDesign, moves: 
     assert person.state()["episode"]["played"] == 0
 
 
-def test_a_body_that_is_too_large_is_refused(shared_site: Any, problem: Any) -> None:
-    person = shared_site.person()
-    large = b'{"answers": {"age": "' + b"x" * 200_000 + b'"}}'
-    sent = {"content-type": "application/json"}
-    problem(person.client.post(f"{person.path}/answers/demographics", content=large, headers=sent), 413, "too-large")
-    # The same in pieces, without saying how much is coming.
-    with shared_site.client() as client:
-        pieces = (large[i : i + 10_000] for i in range(0, len(large), 10_000))
-        try:
-            response = client.post(f"{person.path}/answers/demographics", content=pieces, headers=sent)
-        except (httpx.WriteError, httpx.RemoteProtocolError, httpx.ReadError):
-            pass  # hung up on: also an answer
-        else:
-            problem(response, 413, "too-large")
-    assert person.state()["step"]["id"] == "demographics"
-
-
-@pytest.mark.parametrize("length", ["-1", "abc", "99999999999999999999"])
-def test_a_length_that_is_none_is_refused(shared_site: Any, length: str) -> None:
-    import socket
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(shared_site.url)
-    with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) as connection:
-        connection.sendall(
-            f"POST /api/studies/short/participants HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n".encode()
-        )
-        answer = connection.recv(65536)
-    assert answer == b"" or 400 <= int(answer.split()[1]) < 500, answer
-
-
 @pytest.mark.parametrize("path", ["/api/studies/none", "/api/studies/%00", "/api/studies/" + "x" * 300])
 def test_studies_that_are_not_there(shared_site: Any, path: str, problem: Any) -> None:
     problem(shared_site.client().get(path), 404, "not-found")
     problem(shared_site.client().post(f"{path}/participants", json=arrival()), 404, "not-found")
-
-
-def test_health_and_messages(site: Any) -> None:
-    client = site.client()
-    assert client.get("/api/health").json() == {"status": "ok"}
-    english, german = (client.get(f"/api/messages/{language}").json() for language in ("en", "de"))
-    assert (english["language"], german["language"]) == ("en", "de")
-    assert english["messages"].keys() == german["messages"].keys()
-    assert client.get("/api/messages/xx").json() == english

@@ -99,17 +99,6 @@ def test_deleting_takes_everything_of_one_person(
     ]
 
 
-def test_somebody_deleted_while_playing_is_told_so(
-    site: Any, short: StudyDesign, admin: httpx.Client, problem: Any
-) -> None:
-    person = site.person()
-    person.go_on(short, "episode-1")
-    assert person.send(1, (1, 0, uuid.uuid4().hex)).status_code == 200
-    admin.delete(f"{STUDY}/participants/{site.public_id(person.token)}")
-    problem(person.send(1, (2, 0, uuid.uuid4().hex)), 404, "not-found")
-    assert site.query("SELECT count(*) FROM rounds") == [(0,)]
-
-
 def test_nothing_of_somebody_deleted_is_left_in_the_files(
     site: Any, short: StudyDesign, admin: httpx.Client, tmp_path: Path
 ) -> None:

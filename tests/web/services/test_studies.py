@@ -12,20 +12,6 @@ STUDY = "/api/admin/studies/1"
 HTML = {"accept": "text/html"}
 
 
-def test_the_studies_are_listed_with_their_people(site: Any, short: StudyDesign, admin: httpx.Client) -> None:
-    site.person().go_on(short)
-    site.person()
-    bearer = {"authorization": admin.headers["authorization"]}
-    assert site.arrive(client=site.client(headers=bearer), rehearsal=True).status_code == 201
-    [study] = admin.get("/api/admin/studies").json()["studies"]
-    assert (study["id"], study["name"], study["version"], study["newest"]) == (1, "short", 1, True)
-    assert study["counts"]["real"] == {"active": 1, "idle": 0, "dropped": 0, "invited": 0, "finished": 1, "removed": 0}
-    assert sum(study["counts"]["rehearsal"].values()) == 1
-    page = admin.get("/admin", headers=HTML).text
-    assert "1 simulated participant (not counted)" in page
-    assert "?demo=1" not in page  # this server runs no demos
-
-
 def test_a_closed_study_takes_nobody_new(site: Any, short: StudyDesign, admin: httpx.Client, problem: Any) -> None:
     begun = site.person(key="somebody-who-has-begun")
     closed = admin.post(f"{STUDY}/close").json()
