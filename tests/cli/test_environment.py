@@ -110,11 +110,3 @@ class TestPrecedence:
         monkeypatch.setenv("COBANDIT_PORT", "http")
         with pytest.raises(Exception, match="port must be"):
             parse("burger")
-
-    def test_a_password_file_takes_precedence_over_the_variable(self, tmp_path, monkeypatch):
-        from cobandit.cli.study.common import password_given
-
-        monkeypatch.setenv("COBANDIT_PASSWORD", "from the variable")
-        file = tmp_path / "password"
-        file.write_text("from the file\n")
-        assert password_given(None, file) == "from the file"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.errors import UnknownName
 from cobandit.cli import command_tree
 from cobandit.cli.formats import TextJsonOrCsv, TextOrJson
 
@@ -64,12 +64,6 @@ def test_what_is_meant(given, style):
 def test_csv_is_for_tables_alone():
     with pytest.raises(UnknownName, match="text, json"):
         TextOrJson("csv")
-
-
-@pytest.mark.parametrize("other", ["text", "table", "csv"])
-def test_a_contradiction_is_told(other):
-    with pytest.raises(InvalidInput, match=f"--json and --format {other} contradict each other"):
-        TextJsonOrCsv(other, True)
 
 
 def test_a_contradiction_is_told_before_any_work(run, tmp_path, monkeypatch):

@@ -41,8 +41,6 @@ def test_problems_are_listed_and_drawn(run, tmp_path):
         ("mdp simulate --problem burgerline", "Did you mean 'burger-line'"),
         ("mdp simulate --set stps=3", "Did you mean 'steps'"),
         ("mdp simulate --team naive-ucb", "Did you mean 'naive-ucbvi'"),
-        ("mdp simulate --option windw=3", "window"),
-        ("mdp simulate --episodes none", "episodes"),
         ("mdp compare --team optimal+centralised-ucbvi", "chooses for the whole team"),
         ("play --problem chain --arms 2,2", "cannot be combined with --problem"),
         ("play --problem chain --partner centralised-ucbvi", "chooses for the whole team"),

@@ -107,15 +107,6 @@ class TestTypedOptions:
         with pytest.raises(parsing.InvalidOption, match="robot-speed"):
             parsing.positive_real("robot-speed", 1.0)("0")
 
-    @pytest.mark.parametrize(
-        "words", ["simulate --runs zero", "simulate --horizon 0", "study serve burger --port 70000"]
-    )
-    def test_a_wrong_number_is_one_line_and_exit_code_2(self, words):
-        done = CliRunner().invoke(app, words.split())
-        assert done.exit_code == 2
-        assert done.output.startswith("Error: ")
-        assert done.output.count("\n") == 1
-
     def test_help_shows_the_type_of_every_number(self):
         helped = CliRunner().invoke(app, ["simulate", "--help"]).output
         for shown in ("--horizon INTEGER", "--runs INTEGER", "--seed INTEGER|none", "--delay INTEGER", "--df FLOAT"):

@@ -27,18 +27,6 @@ def scripted(arms: list[int], problem: cb.Problem, partner: cb.Agent, seed: int,
 
 
 class TestAGame:
-    def test_from_the_first_round_to_the_last(self, run):
-        done = run("play", "--seed", "3", "--rounds", "3", stdin=lines(0, 1, 1))
-        assert done.exit_code == 0
-        shown = done.stdout
-        for words in ("Round 1 of 3", "Round 3 of 3", "2 rounds left.", "1 round left.", "That was the last round."):
-            assert words in shown
-        assert "The game is over after 3 of 3 rounds." in shown
-        assert "--seed 3 brings the same means" in " ".join(shown.split())
-        assert "\x1b" not in shown
-        assert done.stderr == ""
-        assert max(map(len, shown.splitlines())) <= 80
-
     def test_hidden_actions_show_own_arms_only(self, run):
         words = ("play", "--actions", "hidden", "--labels", "a,b;c,d", "--seed", "3")
         done = run(*words, "--rounds", "3", stdin=lines("a", "b", "b"))
@@ -119,10 +107,6 @@ class TestAGame:
     def test_without_a_seed_every_game_is_another(self, run):
         seeds = {run("play", "--rounds", "1", stdin=lines(0)).stdout.split("The seed was ")[1] for _ in range(2)}
         assert len(seeds) == 2
-
-    def test_given_means(self, run):
-        shown = run("play", "--means", "fixed", "--rounds", "1", stdin=lines(0)).stdout
-        assert "The best team action was 0 + 0, with 0.80 hits a round." in shown
 
     def test_three_agents(self, run):
         done = run("play", "--arms", "2,2,2", "--seed", "3", "--rounds", "2", stdin=lines(1, 0))
