@@ -92,25 +92,11 @@ def test_options_assigned_later(option, value, engine):
             attempt()
 
 
-@pytest.mark.parametrize(
-    ("name", "option", "hint"), [("partner-aware-ucb", "widnow", "'window'"), ("naive-ts", "prior_men", "'prior_mean'")]
-)
-def test_option_names(name, option, hint):
-    with pytest.raises(UnknownName) as caught:
-        Team.of(name, **{option: 1})
-    assert f"There is no option of {name} called {option!r}. Did you mean {hint}?" in str(caught.value)
-
-
 def test_an_option_of_another_agent_gets_the_list():
     with pytest.raises(
         UnknownName, match=r"no option of naive-ucb called 'window'\..* Known: exploration, index, ties\."
     ):
         Team.of("naive-ucb", window=25)
-
-
-def test_an_agent_without_options():
-    with pytest.raises(InvalidInput, match=r"optimal has no options, but window=25 was given"):
-        Team.of("optimal", window=25)
 
 
 @pytest.mark.parametrize(
@@ -135,40 +121,34 @@ def test_a_name_like_no_other_gets_the_list():
 
 
 class TestTeams:
-    def test_a_controller_in_a_mixed_team(self):
-        with pytest.raises(InvalidInput, match=r"members\[1\] is centralised-ucb, a joint controller") as caught:
-            Team([NaiveUCB(), CentralisedUCB()])
-        assert caught.match(r"use Team.of\('centralised-ucb'\)")
-
-    def test_a_team_of_one(self):
-        with pytest.raises(InvalidInput, match=r"members must hold at least 2 agents, got 1"):
-            Team([NaiveUCB()])
-
-    def test_a_team_of_nobody(self):
-        with pytest.raises(InvalidInput, match=r"members must hold at least 2 agents, got 0"):
-            Team([])
-
-    @pytest.mark.parametrize("members", [NaiveUCB(), CentralisedUCB(), None, 2])
-    def test_no_list_at_all(self, members):
-        with pytest.raises(InvalidInput, match=r"members must be a list with one agent per place"):
-            Team(members)
-
-    def test_one_name_in_place_of_a_list(self):
-        with pytest.raises(InvalidInput) as caught:
-            Team("naive-ucb")
-        assert str(caught.value) == (
-            "members must be a list with one agent per place, got 'naive-ucb'. "
-            "Team.of(...) makes a whole team of one kind."
-        )
+    @pytest.mark.parametrize(
+        ("make", "sentence"),
+        [
+            (
+                lambda: Team([NaiveUCB(), CentralisedUCB()]),
+                r"members\[1\] is centralised-ucb.*: use Team.of\('cent",
+            ),
+            (lambda: Team([NaiveUCB()]), r"members must hold at least 2 agents, got 1"),
+            (lambda: Team([]), r"members must hold at least 2 agents, got 0"),
+            (lambda: Team(CentralisedUCB()), r"members must be a list with one agent per place"),  # type: ignore[arg-type]
+            (lambda: Team(None), r"members must be a list with one agent per place"),  # type: ignore[arg-type]
+            (lambda: Team("naive-ucb"), r"got 'naive-ucb'\. Team.of\(...\) makes a whole team of one kind\."),
+            (lambda: Team([NaiveUCB(), Human]), r"members\[1\] is Human, which cannot be made"),
+            (lambda: Team.of(None), r"kind must be an agent, its class or its registry name, got None\."),  # type: ignore[arg-type]
+            (
+                lambda: Team.of(PartnerAwareUCB(), window=3),
+                r"options \{'window': 3\} go with a name; partner",
+            ),
+        ],
+    )
+    def test_what_makes_no_team(self, make, sentence):
+        with pytest.raises(InvalidInput, match=sentence):
+            make()
 
     @pytest.mark.parametrize("given", ["naive-ucb", NaiveUCB])
     def test_names_and_classes_stand_for_agents(self, given):
         assert Team([NaiveUCB(), given]) == Team([NaiveUCB(), NaiveUCB()])
         assert Team.of(given, exploration=0.5) == Team.of(NaiveUCB(exploration=0.5))
-
-    def test_a_class_that_needs_more_than_options(self):
-        with pytest.raises(InvalidInput, match=r"members\[1\] is Human, which cannot be made"):
-            Team([NaiveUCB(), Human])
 
     def test_names_joined_by_a_plus_are_one_agent_for_each_place(self):
         team = Team.of("knowledge-gradient + partner-aware-ucb", window=3)
@@ -178,20 +158,9 @@ class TestTeams:
         with pytest.raises(UnknownName, match="There is no agent 'bnak'"):
             Team.of("knowledge-gradient+bnak")
 
-    @pytest.mark.parametrize("kind", [None, 2, ["naive-ucb"]])
-    def test_no_kind_at_all(self, kind):
-        with pytest.raises(InvalidInput) as caught:
-            Team.of(kind)
-        assert str(caught.value) == f"kind must be an agent, its class or its registry name, got {kind!r}."
-
-    def test_options_beside_a_ready_agent(self):
-        with pytest.raises(InvalidInput, match=r"options \{'window': 3\} go with a name; partner-aware-ucb"):
-            Team.of(PartnerAwareUCB(), window=3)
-
-    @pytest.mark.parametrize("count", [3, 4])
-    def test_a_team_of_the_wrong_size_for_the_problem(self, count):
-        team = Team([NaiveUCB() for _ in range(count)])
-        with pytest.raises(InvalidInput, match=rf"The team has {count} agents, but the problem has 2"):
+    def test_a_team_of_the_wrong_size_for_the_problem(self):
+        team = Team([NaiveUCB() for _ in range(3)])
+        with pytest.raises(InvalidInput, match="The team has 3 agents, but the problem has 2"):
             simulate(FIXED, team, horizon=5, runs=1, seed=0, engine="reference")
 
 
@@ -272,7 +241,7 @@ class TestAtTheEdge:
     @pytest.mark.parametrize("name", ["naive-ts", "partner-aware-ts", "centralised-ts", "knowledge-gradient"])
     @pytest.mark.parametrize("prior_sd", [1e-6, 1e6])
     @pytest.mark.parametrize("noise_sd", [1e-6, 1e6])
-    @pytest.mark.parametrize("prior_mean", [-1e6, 0.5, 1e6])
+    @pytest.mark.parametrize("prior_mean", [-1e6, 1e6])
     def test_the_narrowest_and_the_widest_spreads(self, name, prior_sd, noise_sd, prior_mean):
         team = Team.of(name, prior_mean=prior_mean, prior_sd=prior_sd, noise_sd=noise_sd)
         problem = Problem.gaussian(noise=[0.1, 0.5])

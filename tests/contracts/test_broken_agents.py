@@ -32,16 +32,6 @@ class OneTooMany(Steady):
         return self.briefing.own_arms if self.round == 3 else 0
 
 
-class Halves(Steady):
-    def choose(self):
-        return 0.0
-
-
-class YesOrNo(Steady):
-    def choose(self):
-        return self.round == 2
-
-
 class Impatient(Steady):
     """Cannot stand a round in which it saw nothing."""
 
@@ -184,16 +174,6 @@ class Scatterbrain(Controller):
         pass
 
 
-class OneArm(Scatterbrain):
-    def choose(self):
-        return 0
-
-
-class TooFar(Scatterbrain):
-    def choose(self):
-        return tuple(self.briefing.arms)
-
-
 class Adder(Scatterbrain):
     """Adds up the rewards, also the ones nobody saw."""
 
@@ -223,8 +203,6 @@ class Jealous(Steady):
 BROKEN = [
     (OneTooMany, "legal arms", "chose 2 in round 3 as agent 0 with rank 0 (2x2 arms, missed observation)"),
     (OneTooMany, "legal arms", "an integer from 0 to 1 is needed"),
-    (Halves, "legal arms", "chose 0.0 in round 1"),
-    (YesOrNo, "legal arms", "chose False in round 1"),
     (Impatient, "legal arms", "with a reward of None (nothing was seen)"),
     (Impatient, "legal arms", "missed-known observation"),
     (Stubborn, "legal arms", "raised KeyError (1) in observe in round"),
@@ -245,8 +223,6 @@ BROKEN = [
     (Vandal, "briefing untouched", "changed means of its briefing"),
     (Jealous, "plays in a team", "raised RuntimeError (too much agreement)"),
     (Scatterbrain, "legal arms", "chose (0,) in round 1 for all agents (2x2 arms"),
-    (OneArm, "legal arms", "chose 0 in round 1 for all agents"),
-    (TooFar, "legal arms", "chose 2 in round 1 for all agents"),
     (Adder, "legal arms", "with a reward of None (nothing was seen)"),
 ]
 

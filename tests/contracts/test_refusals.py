@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
 import numpy as np
 import pytest
 
 import cobandit as cb
-from cobandit import AgentError, InvalidInput, ModelError
-from cobandit.testing import AgentContract, check_compiled, check_reward
+from cobandit import AgentError, InvalidInput
+from cobandit.testing import AgentContract, check_compiled
 
 
 def test_a_contract_without_its_agent() -> None:
@@ -26,18 +23,6 @@ def test_nothing_to_compare() -> None:
         check_compiled(cb.NaiveUCB(), problems=[])
     with pytest.raises(InvalidInput, match="must be an agent or a joint controller"):
         check_compiled("naive-ucb")  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class Lambda(cb.Bernoulli):
-    """Rewards that hold what no other process can get."""
-
-    rule: Any = field(default=lambda mean: mean, compare=False)
-
-
-def test_a_model_that_cannot_be_pickled() -> None:
-    with pytest.raises(ModelError, match=r"Lambda cannot be pickled: .* everything it holds must pickle"):
-        check_reward(Lambda())
 
 
 def test_ranks_that_are_drawn_are_not_known() -> None:

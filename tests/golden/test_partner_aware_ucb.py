@@ -38,17 +38,6 @@ def test_follower_with_window_1(play):
     assert own == [0, 1, 0, 1, 0, 0, 0, 1]
 
 
-def test_follower_ignores_the_leaders_repeat(play):
-    own = play(
-        PartnerAwareUCB(window=1, repeat=3),
-        place=1,
-        partner=[0, 0, 1, 1],
-        seen=[1, 0, 1, 0],
-        draws=[[0.7], ANY, ANY, ANY, ANY],
-    )
-    assert own == [0, 1, 0, 1, 0]
-
-
 def test_follower_with_window_2_samples_the_last_two_arms(play):
     # A draw below .5 takes the older of the two remembered rounds, from .5 on the newer one.
     #  t  window  draw  foresees  f(row, 0)           f(row, 1)  own  leader  seen
@@ -88,25 +77,6 @@ def test_follower_samples_the_histogram_of_a_full_window(play, draw, foreseen):
         draws=[[0.0], [0.0], [0.0], [0.0], [0.0], [draw]],
         foresees=foresees,
     )
-
-
-def test_follower_is_agent_0(play):
-    # The leader owns the columns: the follower foresees a column and picks the row.
-    #  t  foresees     f(0, col)  f(1, col)  own  leader  seen
-    #  1  .6 * 2 -> 1  inf        inf         0     1      0
-    #  2  1            .616       inf         1     0      1
-    #  3  0            inf        1.616       0     0      0
-    #  4  0            .616       1.616       1
-    own = play(
-        PartnerAwareUCB(window=1),
-        place=0,
-        ranks=(1, 0),
-        partner=[1, 0, 0],
-        seen=[0, 1, 0],
-        draws=[[0.6], ANY, ANY, ANY],
-        foresees=[{1: 1}, {1: 1}, {1: 0}, {1: 0}],
-    )
-    assert own == [0, 1, 0, 1]
 
 
 def test_follower_who_knows_it_saw_nothing(play):
@@ -196,36 +166,6 @@ def test_leader_who_decides_every_second_round(play):
     #  8  kept                                         0
     own = play(PartnerAwareUCB(repeat=2), place=0, partner=[0, 0, 1, 1, 0, 1, 1], seen=[0, 0, 1, 1, 0, 0, 0])
     assert own == [0, 0, 0, 0, 1, 1, 0, 0]
-
-
-def test_leader_who_decides_every_third_round(play):
-    # Decides in rounds 1, 4, 7 and 10, where (t - 1) mod 3 = 0.
-    #  t    f(0,0)   f(0,1)             f(1,0)   f(1,1)   best    own  follower  seen
-    #  1    inf      inf                inf      inf      (0,0)    0    0 1 0    0 1 0
-    #  4    .436     1.616              inf      inf      (1,0)    1    0 1 0    0 0 0
-    #  7    .436     1.616              .436     .616     (0,1)    0    1 1 1    0 0 0
-    # 10    .436     1/4 + .308 = .558  .436     .616     (1,1)    1
-    own = play(
-        PartnerAwareUCB(repeat=3),
-        place=0,
-        partner=[0, 1, 0, 0, 1, 0, 1, 1, 1],
-        seen=[0, 1, 0, 0, 0, 0, 0, 0, 0],
-    )
-    assert own == [0, 0, 0, 1, 1, 1, 0, 0, 0, 1]
-
-
-def test_leader_is_agent_1(play):
-    #  t  f(0,0)   f(0,1)   f(1,0)   f(1,1)   best    own  follower  seen
-    #  1  inf      inf      inf      inf      (0,0)    0      1       0
-    #  2  inf      inf      .616     inf      (0,0)    0      0       0
-    #  3  .616     inf      .616     inf      (0,1)    1      0       1
-    #  4  .616     1.616    .616     inf      (1,1)    1      1       0
-    #  5  .616     1.616    .616     .616     (0,1)    1      0       0
-    #  6  .616     .936     .616     .616     (0,1)    1      0       0
-    #  7  .616     .689     .616     .616     (0,1)    1      0       0
-    #  8  .616     .558     .616     .616     (0,0)    0
-    own = play(PartnerAwareUCB(), place=1, ranks=(1, 0), partner=[1, 0, 0, 1, 0, 0, 0], seen=[0, 0, 1, 0, 0, 0, 0])
-    assert own == [0, 0, 1, 1, 1, 1, 1, 0]
 
 
 def test_leader_with_the_companion_index_keeps_its_random_first_arm(play):

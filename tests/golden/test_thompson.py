@@ -96,12 +96,6 @@ def test_follower_foresees_then_samples_that_row_only(play):
     assert own == [1, 0, 0, 1]
 
 
-def test_follower_ignores_the_leaders_repeat(play):
-    # Round 2 is decided anew: the leader's last arm is 1, and there (., 0) wins this time.
-    draws = [[0.6, (1, 1, 0.4), (1, 1, 0.7)], [ANY, (1, 1, 0.6), (2, 1, 0.5)]]
-    assert play(PartnerAwareTS(window=1, repeat=2), place=1, partner=[1], seen=[1], draws=draws) == [1, 0]
-
-
 def test_leader_samples_everything_and_keeps_its_arm(play):
     # L = 2. Round 1: (1,0) wins. Round 2: kept, nothing is drawn. Round 3: the posteriors hold both rounds.
     own = play(

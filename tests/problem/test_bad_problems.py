@@ -68,46 +68,10 @@ def noisy(**given):
     return Problem.bernoulli(observation="noisy", **given)
 
 
-@pytest.mark.parametrize("observation", ["missed", "missed-known", "flipped"])
-@pytest.mark.parametrize("observability", [[1.0], [1.0, 1.5]])
-def test_every_model_checks_its_observability(observation, observability):
-    with pytest.raises(InvalidInput, match=r"^observability"):
-        Problem.bernoulli(FIXED, observability, observation=observation)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"means": [[0.8, 1.2], [0.2, 0.6]]}, "means holds 1.2; the means of Bernoulli rewards must lie in [0, 1]."),
-        ({"means": [[0.8, NAN], [0, 0]]}, "means[0, 1] is nan; finite numbers from -1e+12 to 1e+12 are needed."),
-        ({"means": [0.8, 0.4]}, "means has shape (2,); one axis per agent is needed, so at least 2 axes"),
-        ({"means": None}, "means must be a matrix of numbers"),
-        ({"arms": 5}, "arms must be the number of arms of each agent, such as (2, 2), got 5."),
-        ({"arms": (2,)}, "arms is (2,); a team has at least 2 agents, so at least 2 entries are needed"),
-        ({"arms": (2, 0)}, "arms[1] must be an integer of at least 1"),
-        ({"observability": [1.0]}, "observability has 1 entries ([1.0]); the team has 2 agents, so 2 are needed"),
-        ({"observability": [1.0, 1.5]}, "observability[1] must be a finite number of at least 0 and at most 1"),
-        ({"observability": 0.5}, "observability must be a list with one number per agent, got 0.5"),
-        ({"weights": [0.0, 0.0]}, "weights must be at least one weight above 0, got (0.0, 0.0)"),
-        ({"roles": (0, 0)}, "roles is (0, 0); each rank from 0 (the leader) to 1 is needed once"),
-        ({"roles": "observabilty"}, "There is no role rule 'observabilty'. Did you mean 'observability'?"),
-    ],
-)
-def test_what_a_refusal_says(given, message):
-    with pytest.raises(InvalidInput) as caught:
-        Problem.bernoulli(**({"means": FIXED} | given))
-    assert str(caught.value).startswith(message)
-
-
 def test_a_long_value_is_cut_short_in_the_message():
     with pytest.raises(InvalidInput) as caught:
         Problem.bernoulli([[0.5] * 1000, [0.5] * 999])
     assert len(str(caught.value)) < 200
-
-
-def test_an_unknown_kind_of_means():
-    with pytest.raises(UnknownName, match=r"no kind of means 'randm'. Did you mean 'random'"):
-        Problem.bernoulli("randm")
 
 
 def test_gaussian_means_may_lie_anywhere_but_must_be_finite():
@@ -176,13 +140,6 @@ def test_named_means_of_a_wrong_size(make, name, most, size):
     assert str(caught.value) == f"{name} must be an integer from 2 to {most}, got {size!r}."
 
 
-def test_two_corners_of_more_than_seven_agents():
-    with pytest.raises(InvalidInput, match=r"^agents must be an integer from 2 to 7, got 8\.$"):
-        two_corners(8)
-    with pytest.raises(InvalidInput, match=r"^agents must be an integer from 2 to 7, got 8\.$"):
-        two_corners(8, leader=0)
-
-
 def test_a_leader_who_is_not_in_the_team():
     with pytest.raises(InvalidInput, match=r"leader must be an integer from 0 to 2"):
         two_corners(3, leader=3)
@@ -216,13 +173,3 @@ def test_errors_travel_between_processes(error, travel):
     assert str(arrived) == str(error)
     assert arrived.args == error.args
     assert str(travel(arrived)) == str(error)
-
-
-def test_what_the_errors_made_of_parts_say():
-    assert str(UnknownName("agent", "x", ["xy", "z"])) == "There is no agent 'x'. Did you mean 'xy'? Known: xy, z."
-    assert str(MissingExtra("fast", "The fast engine")) == (
-        "The fast engine needs the extra 'fast': pip install 'cobandit[fast]'"
-    )
-    assert str(MissingExtra(["fast", "parquet", "plot"], "All of it")) == (
-        "All of it needs the extras 'fast', 'parquet' and 'plot': pip install 'cobandit[fast,parquet,plot]'"
-    )

@@ -245,32 +245,6 @@ class TestRefused:
                 with pytest.raises(cb.InvalidInput, match=rf"^Mine(\.| has no ){member}\b"):
                     cb.Problem.of(**({"means": FIXED, "reward": cb.Bernoulli()} | broken))
 
-    @pytest.mark.parametrize(
-        ("base", "members", "message"),
-        [
-            (
-                Bare,
-                {"changes": None},
-                "Mine has no changes; True if the means change from round to round",
-            ),
-            (Bare, {"arms": [2, 2]}, "Mine.arms must be a tuple"),
-            (Bare, {"bounds": (0.0, 2.0)}, "means holds 2; the means of Bernoulli rewards must lie in [0, 1]"),
-            (Bare, {"draw": 3, "see": lambda self: 0}, "means must be "),
-            (Doubled, {"spreads": None}, "Mine has no spreads; a method spreads(arms, rng) is needed"),
-            (Doubled, {"draw": lambda self, t: 0.0}, "Mine.draw takes (t); draw(t, mean, spread, rng) is needed"),
-            (
-                Doubled,
-                {"mean_bounds": (0.5, 9.0)},
-                "means holds 0.2; the means of Doubled rewards must lie in",
-            ),
-        ],
-    )
-    def test_what_a_refusal_says(self, base, members, message):
-        broken = with_members(base, **members)
-        with pytest.raises(cb.InvalidInput) as caught:
-            cb.Problem.of(*((broken, cb.Bernoulli()) if base is Bare else (FIXED, broken)))
-        assert str(caught.value).startswith(message)
-
     def test_arguments_beyond_the_needed_ones_are_welcome_if_they_have_defaults(self):
         reward = with_members(Doubled, draw=lambda self, t, mean, spread, rng, scale=2.0: mean)
         assert cb.Problem.of(FIXED, reward).custom_models == ("Mine",)
