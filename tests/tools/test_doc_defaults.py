@@ -18,18 +18,6 @@ def package() -> griffe.Module:
     return module
 
 
-@pytest.mark.parametrize(
-    ("path", "default"),
-    [
-        ("agents.partner_aware.PartnerAware.window", "25"),
-        ("agents.steered.Steered.leader_sight", "1.0"),
-        ("studies.design.StudyDesign.name", "None"),
-    ],
-)
-def test_the_default_is_shown(package, path, default) -> None:
-    assert str(package[path].value) == default
-
-
 def test_the_help_is_the_docstring(package) -> None:
     assert package["agents.steered.Steered.leader_sight"].docstring.value.startswith("the leader's observability")
 

@@ -15,37 +15,6 @@ from tools import docs, site_hooks
 ROOT = Path(__file__).resolve().parents[2]
 hooks: Any = site_hooks  # a test gives them less than a whole build does
 
-INDEX = """# Title
-
-Words.
-
-## Learn it: tutorials
-
-- [First](tutorials/first.md): one [Second](tutorials/second.md).
-
-Studies:
-
-- [Third](how-to/third.md)
-
-## Change it
-
-- [How](../CONTRIBUTING.md) and [a notebook](notebooks/play.ipynb)
-"""
-
-
-def test_the_navigation_is_the_index():
-    assert hooks.navigation(INDEX) == [
-        {"Home": "index.md"},
-        {
-            "Tutorials": [
-                {"First": "tutorials/first.md"},
-                {"Second": "tutorials/second.md"},
-                {"Studies": [{"Third": "how-to/third.md"}]},
-            ]
-        },
-        {"Change it": [{"How": "project/CONTRIBUTING.md"}, {"a notebook": "notebooks/play.md"}]},
-    ]
-
 
 def test_the_index_of_today_names_every_decision_and_module():
     nav = str(hooks.navigation((ROOT / "docs" / "index.md").read_text(encoding="utf-8")))
@@ -53,19 +22,6 @@ def test_the_index_of_today_names_every_decision_and_module():
         assert f"decisions/{page.name}" in nav
     for module in hooks.public_modules():
         assert f"reference/api/{module}.md" in nav
-
-
-@pytest.mark.parametrize(
-    ("page", "link", "site"),
-    [
-        ("index.md", "../CHANGELOG.md", "project/CHANGELOG.md"),
-        ("how-to/a.md", "../../CONTRIBUTING.md", "project/CONTRIBUTING.md"),
-        ("how-to/a.md", "../notebooks/own-agent.ipynb", "notebooks/own-agent.md"),
-        ("how-to/a.md", "b.md", "how-to/b.md"),
-    ],
-)
-def test_where_links_lead(page, link, site):
-    assert hooks.site_path(page, link) == site
 
 
 class Source:
@@ -87,33 +43,12 @@ def shown(markdown: str) -> str:
     return text + rest.partition("}\n")[2]
 
 
-def test_lists_get_the_blank_line_they_need_and_code_stays():
-    assert shown("Three things:\n- one\n- two\n  more\n") == "Three things:\n\n- one\n- two\n  more\n"
-    assert shown("**Why.**\n- one\n") == "**Why.**\n\n- one\n"
-    assert shown("In short\n1. one\n2. two\n") == "In short\n\n1. one\n2. two\n"
-    code = "```sh\ntext\n- [no link](../notebooks/x.ipynb)\n```\n"
-    assert shown(code) == code
-    assert shown("[b](../notebooks/x.ipynb#part) [c](../../CHANGELOG.md)") == (
-        "[b](../notebooks/x.md#part) [c](../project/CHANGELOG.md)"
-    )
-
-
 class Config:
     """A configuration of mkdocs, after the theme's plugin "offline" has added its script to it."""
 
     def __init__(self) -> None:
         self.nav: list[object] = []
         self.extra = {"polyfills": ["https://example.org/iframe-worker/shim"]}
-
-
-@pytest.mark.usefixtures("third_party_scripts")
-def test_scripts_of_others_are_loaded_from_the_site():
-    config = Config()
-    hooks.on_config(config)
-    assert config.extra["polyfills"] == ["assets/vendor/iframe-worker-1.0.4/index.js"]
-    page = shown("```mermaid\nflowchart TD\n```\n")
-    assert '<script src="../assets/vendor/mermaid-11.17.2/mermaid.tiny.js">' in page
-    assert "script" not in shown("```text\nflowchart TD\n```\n")
 
 
 def test_without_scripts_of_others_nothing_is_loaded_from_elsewhere(monkeypatch):
@@ -127,34 +62,6 @@ def test_without_scripts_of_others_nothing_is_loaded_from_elsewhere(monkeypatch)
     assert "because mermaid was not installed" in page
 
 
-def test_formulas_become_mathml():
-    page = hooks.on_page_content('<p>a <span class="arithmatex">\\(\\mu_* &lt; 1\\)</span></p>', None, None, None)
-    assert page.startswith("<p>a <math")
-    assert "&#x0003C;" in page or "&lt;" in page
-    assert 'display="block"' in hooks.on_page_content('<div class="arithmatex">\\[x^2\\]</div>', None, None, None)
-
-
-def test_pictures_follow_the_palette_of_the_page():
-    picture = (
-        '<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="a-dark.png" />\n'
-        '  <img src="a-light.png" width="620" alt="words" />\n</picture>'
-    )
-    assert hooks.on_page_content(f"<p>{picture}</p>", None, None, None) == (
-        '<p><img src="a-light.png#only-light" width="620" alt="words">'
-        '<img src="a-dark.png#only-dark" width="620" alt="words"></p>'
-    )
-    assert hooks.in_both("words", "gallery/a.svg") == (
-        "![words](gallery/a.svg#only-light)\n![words](gallery/a-dark.svg#only-dark)"
-    )
-
-
-def test_a_dark_picture_has_the_dark_palette():
-    drawing = '<path style="stroke: #0072b2"/><path style="fill: #DDDDDD"/><text style="fill: #000000"/>'
-    assert hooks.dark_svg(drawing) == (
-        '<path style="stroke: #5AB0F0"/><path style="fill: #3b404b"/><text style="fill: #000000"/>'
-    )
-
-
 def test_matplotlib_draws_the_gallery_on_a_dark_page(tmp_path, monkeypatch):
     monkeypatch.setattr(hooks, "CACHE", tmp_path)
     code = "from matplotlib.figure import Figure\nf = Figure()\nf.subplots().plot([0, 1])\nf.savefig('a.svg')\n"
@@ -163,20 +70,6 @@ def test_matplotlib_draws_the_gallery_on_a_dark_page(tmp_path, monkeypatch):
     assert b"#ffffff" in light
     assert b"#ffffff" not in dark
     assert hooks.DARK_PAGE.encode() in dark
-
-
-@pytest.mark.parametrize(
-    ("path", "weight"), [("how-to/a.md", 8), ("reference/api/cobandit.md", 0.05), ("index.md", None)]
-)
-def test_guides_weigh_more_than_symbols_in_the_search(path, weight):
-    class Page:
-        class file:  # noqa: N801
-            src_uri = path
-
-        meta: ClassVar[dict[str, Any]] = {}
-
-    hooks.on_page_markdown("# Title", Page, None, None)
-    assert Page.meta == ({} if weight is None else {"search": {"boost": weight}})
 
 
 def test_a_gallery_that_does_not_draw_is_an_error(tmp_path, monkeypatch):

@@ -67,38 +67,28 @@ def test_idioms_in_python(kind: str, expected: list[tuple[int, str]]) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        ("src/a.js", "f(told); // whoever asks\n/** It goes\n * on. */", [(1, "whoever"), (2, "goes on")]),
         (
             "src/a.js",
-            'say("Nobody is here."); find("nobody"); say(`${told} is told ${n} times`)',
-            [(1, "Nobody"), (1, "told")],
+            'f(told); say("Nobody is here.");\n/* It goes\n * on */',
+            [(1, "Nobody"), (2, "goes on")],
         ),
         ("src/a.css", ".beside { width: 1px; } /* beside it */", [(1, "beside")]),
         ("src/a.html", '<p id="room">{{ told }}\n{% if nobody %}Nobody yet.{% endif %}</p>', [(2, "Nobody")]),
         ("src/a.toml", 'text = "Nobody knows."  # anew', [(1, "anew")]),
         (words.MESSAGES, 'text = "Nobody knows."', [(1, "Nobody")]),
+        ("page.md", "The server runs until Ctrl-C. A foretold bedroom, whoever-based", []),
+        ("page.md", "```bash\nwhoever\n```\n\nThe agents are told.", [(5, "told")]),
+        (
+            "page.md",
+            "`whoever` and [page](rooms.md) and <a href='room'>\n\nIt goes\non for ever.",
+            [(3, "goes on")],
+        ),
     ],
 )
-def test_idioms_in_pages_of_the_server(path: str, text: str, expected: list[tuple[int, str]]) -> None:
-    found = [complaint for passage in words.web_passages(path, text) for complaint in words.idioms(passage)]
+def test_idioms_in_pages(path: str, text: str, expected: list[tuple[int, str]]) -> None:
+    passages = [words.page_passage(path, text)] if path.endswith(".md") else words.web_passages(path, text)
+    found = [complaint for passage in passages for complaint in words.idioms(passage)]
     assert sorted((complaint.line, complaint.words) for complaint in found) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("The server runs until Ctrl-C.", []),
-        ("It goes\non for ever.", [(1, "goes on")]),
-        ("# Title\n\nAgents of one's own.", [(3, "one's own")]),
-        ("```bash\nwhoever\n```\n\nThe agents are told.", [(5, "told")]),
-        ("`whoever` and ``told`` are code.", []),
-        ("[the page](rooms.md) and <a href='room'>", []),
-        ("a foretold bedroom, whoever-based", []),
-        ("It is refused at once.", [(1, "at once")]),
-    ],
-)
-def test_idioms_in_pages(text: str, expected: list[tuple[int, str]]) -> None:
-    assert [(c.line, c.words) for c in words.idioms(words.page_passage("page.md", text))] == expected
 
 
 @pytest.mark.parametrize(
@@ -126,12 +116,6 @@ def test_docstrings_of_functions_start_with_a_verb(docstring: str, refused: str 
 def test_variables_are_checked_and_fields_are_not() -> None:
     refused = [(c.line, c.words) for c in words.module_complaints("tools/m.py", CODE) if c.kind == "variable"]
     assert sorted(refused) == [(2, "made"), (8, "found"), (8, "one"), (9, "told"), (10, "kept"), (12, "one")]
-
-
-def test_every_idiom_matches_something_and_has_a_suggestion() -> None:
-    for pattern, suggestion in words._compiled(words.IDIOMS):
-        assert suggestion
-        assert not pattern.fullmatch("")
 
 
 def test_a_complaint_names_place_idiom_and_suggestion(tmp_path: Path) -> None:
