@@ -134,7 +134,7 @@ class TestTeams:
             (lambda: Team(None), r"members must be a list with one agent per place"),  # type: ignore[arg-type]
             (lambda: Team("naive-ucb"), r"got 'naive-ucb'\. Team.of\(...\) makes a whole team of one kind\."),
             (lambda: Team([NaiveUCB(), Human]), r"members\[1\] is Human, which cannot be made"),
-            (lambda: Team.of(None), r"kind must be an agent, its class or its registry name, got None\."),  # type: ignore[arg-type]
+            (lambda: Team.of(None), r"kind must be an agent, its class or its registry name, got None\."),
             (
                 lambda: Team.of(PartnerAwareUCB(), window=3),
                 r"options \{'window': 3\} go with a name; partner",

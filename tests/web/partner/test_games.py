@@ -343,7 +343,7 @@ def test_a_wrong_report_is_refused_and_changes_nothing(on_sqlite):
         assert game.state() == before, body
 
 
-TEAMS = [
+TEAMS: list[dict[str, Any]] = [
     {"agent": "nobody"},
     {"agent": "language-model"},
     {"agent": "optimal"},

@@ -161,7 +161,7 @@ def test_digests_are_compared_in_constant_time_also_for_unknown_ids(on_sqlite, m
 
 
 def test_a_wrong_key_is_not_made(on_sqlite):
-    usual = {"label": "app", "tenant": "default", "scope": "play", "rate": 5}
+    usual: dict[str, Any] = {"label": "app", "tenant": "default", "scope": "play", "rate": 5}
     wrong = ({"label": "A b"}, {"label": ""}, {"tenant": "x" * 41}, {"scope": "root"}, {"rate": 0}, {"rate": 10**9})
     with on_sqlite.opened() as database, database.write() as connection:
         for given in (usual | change for change in wrong):
