@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from cobandit.studies import StudyDesign
 from cobandit.web.services.live import OVERLAP_MS
 from cobandit.web.storage.listing import STATUSES
 from tests.clients import PATIENCE
+from tests.web.servers import until
 
 STUDY = "/api/admin/studies/1"
 
@@ -155,7 +155,7 @@ def test_watching_does_not_hold_up_participants(site: Any, monkeypatch: pytest.M
     """More researchers at once than there are threads to read with: participants are answered meanwhile."""
     read, reading = threading.Event(), []
 
-    def slowly(*args: Any) -> tuple[int, list[Any]]:
+    def slowly(*args: Any, **options: Any) -> tuple[int, list[Any]]:
         reading.append(threading.current_thread().name)
         assert read.wait(PATIENCE)
         return 0, []
@@ -164,8 +164,7 @@ def test_watching_does_not_hold_up_participants(site: Any, monkeypatch: pytest.M
     header = {"authorization": f"Bearer {site.login()}"}
     with ThreadPoolExecutor(40) as pool:
         views = [pool.submit(site.client(headers=header).get, "/api/admin/studies/1/live") for _ in range(40)]
-        while not reading:
-            time.sleep(0.01)
+        until(lambda: reading, "the list of people is being read")
         assert site.person().state()["step"]["id"] == "demographics"
         read.set()
         assert {view.result().status_code for view in views} == {200}
