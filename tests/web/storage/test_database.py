@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import stat
 import sys
+import threading
 from importlib import resources
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import inspect, text
+from sqlalchemy import Connection, event, inspect, text
 from sqlalchemy.exc import IntegrityError
 
 from cobandit.base.errors import InvalidInput
@@ -25,6 +27,7 @@ from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.logins import browser_is_known, remember_browser
 from cobandit.web.storage.schema import metadata
+from tests.clients import PATIENCE
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -111,6 +114,32 @@ def test_a_server_that_is_not_there_is_named_without_its_password(short: StudyDe
     with pytest.raises(InvalidInput, match="cannot be used") as error:
         prepare(address, [short])
     assert "secret" not in str(error.value)
+
+
+def test_closing_leaves_no_connection_of_a_read_that_has_begun(empty: str) -> None:
+    database, begun, go, counts = Database(empty), threading.Event(), threading.Event(), {"connect": 0, "close": 0}
+
+    def count(name: str) -> None:
+        event.listen(database.reading, name, lambda *_: counts.update({name: counts[name] + 1}))
+
+    def slowly(connection: Connection) -> int:
+        begun.set()
+        assert go.wait(PATIENCE)
+        return connection.execute(text("SELECT 1")).scalar_one()
+
+    async def scene() -> int:
+        read = asyncio.create_task(database.ask(slowly))
+        assert await asyncio.to_thread(begun.wait, PATIENCE)
+        closing = asyncio.create_task(asyncio.to_thread(database.close))
+        await asyncio.wait({closing}, timeout=0.1)  # it closes everything now, or waits for the read
+        go.set()
+        await closing
+        return await read
+
+    for name in counts:
+        count(name)
+    assert asyncio.run(scene()) == 1
+    assert counts["close"] == counts["connect"] > 0
 
 
 def test_a_reading_transaction_sees_one_state(empty: str) -> None:

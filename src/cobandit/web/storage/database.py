@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,9 @@ HEAVY_READERS = 2
 MOST_HEAVY_WAITING = 64
 """How many heavy reads may wait for a thread; more are refused, so that a flood of them takes no memory."""
 
+LAST_READS = 5.0
+"""For how many seconds `Database.close` waits for reads that have begun."""
+
 
 class Database:
     """One database: an engine to read with, an engine to write with, and the writer."""
@@ -57,6 +61,7 @@ class Database:
         self._forgetting: set[asyncio.Task[None]] = set()
         self._heavy = ThreadPoolExecutor(HEAVY_READERS, "heavy-reader")
         self._heavy_waiting = 0  # with those that are being read; counted in the event loop alone
+        self._reads, self._read_ended = 0, threading.Condition()
 
     @property
     def name(self) -> str:
@@ -189,7 +194,7 @@ class Database:
             raise overloaded()
 
         def answer() -> T:
-            with self.reading.connect() as connection:
+            with self._counted(), self.reading.connect() as connection:
                 return question(connection)
 
         try:
@@ -201,6 +206,18 @@ class Database:
             return await work
         except SQLAlchemyError as error:
             raise _refusal(error) from error
+
+    @contextlib.contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count a read as long as it has a connection, so that `close` can wait for it."""
+        with self._read_ended:
+            self._reads += 1
+        try:
+            yield
+        finally:
+            with self._read_ended:
+                self._reads -= 1
+                self._read_ended.notify_all()
 
     def _heavy_done(self, work: asyncio.Future[Any]) -> None:
         self._heavy_waiting -= 1
@@ -239,6 +256,9 @@ class Database:
             self._writer.close()
             self._writer = None
         self._heavy.shutdown(wait=False, cancel_futures=True)
+        # A connection that comes back after `dispose` goes to a pool that is never closed.
+        with self._read_ended:
+            self._read_ended.wait_for(lambda: not self._reads, timeout=LAST_READS)
         self.reading.dispose()
         self.writing.dispose()
 
