@@ -31,6 +31,10 @@ HURRIED = 0.3
 """The share of moves in a team for which the time is over at the moment they are sent."""
 
 
+HURRIED_LOOKS = 60
+"""How often a client at most looks whether the first takeover has come."""
+
+
 def _pause(number: int) -> float:
     """A little longer each time: a server that was killed takes its time on a busy machine."""
     return min(0.05 * (number + 1), 0.5)
@@ -161,12 +165,14 @@ class Client:
             if self._hurry is not None and self._rng.random() < HURRIED:
                 await asyncio.to_thread(self._hurry, self._history.tokens[self.name])
                 # The first time the takeover is waited for; later it comes sooner, later or with the move.
-                looks = self._rng.randrange(12) if self._hurried else TRIES
+                looks = self._rng.randrange(12) if self._hurried else HURRIED_LOOKS
                 self._hurried = True
                 for number in range(looks):
                     if not _still_open(await self._get(""), view["index"], t):
                         break
                     await asyncio.sleep(_pause(number))
+                    if number % 8 == 7:  # a restarted server may have given the round its full time again
+                        await asyncio.to_thread(self._hurry, self._history.tokens[self.name])
             move = {"t": t, "arm": self._rng.randrange(2), "key": self._key(), "ms": 500}
             if await self._do("rounds", f"{self._path}/rounds", {"episode": view["index"], "moves": [move]}) == {}:
                 return
