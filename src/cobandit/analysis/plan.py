@@ -290,7 +290,8 @@ def contrasts(design: StudyDesign) -> tuple[tuple[str, str], ...]:
         for pair in itertools.combinations((condition.name for condition in design.conditions), 2)
         if design.sets == 1 or design.same_people(*pair)
     ]
-    return tuple((a, b) if _aware(design, a) and not _aware(design, b) else (b, a) for a, b in pairs)
+    aware = {condition.name: _aware(design, condition.name) == {True} for condition in design.conditions}
+    return tuple((a, b) if aware[a] and not aware[b] else (b, a) for a, b in pairs)
 
 
 def has_ai(design: StudyDesign, condition: str) -> bool:
